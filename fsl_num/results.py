@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from html import escape
@@ -20,6 +21,37 @@ def percent(share: float) -> str:
     ['0.46 %', '1.9 %', '240 %', '120000 %']
     """
     return f"{float(f'{100 * share:.2g}'):.15g} %"
+
+
+def as_loss(value: float, like: float | None = None, half_width: float = 0.0, sign: str = "") -> str:
+    """Return a loss, or a difference of losses as large as ``like``, with the decimals that it deserves.
+
+    Four, more below a tenth, and fewer where ``half_width`` says that it is not known so well: its second digit is the
+    last, of one that is not even known to a factor of two its own second digit. ``sign``: "+" to show one always.
+
+    >>> as_loss(1.82136, half_width=0.0084), as_loss(1.51136, half_width=0.45), as_loss(1.2796e-4)
+    ('1.8214', '1.51', '0.0001280')
+    >>> as_loss(0.0171, like=6.0, half_width=2e3)
+    '0.017'
+    >>> as_loss(-2e-6, like=1.8, sign="+")
+    '+0.0000'
+    """
+    size = abs(value if like is None else like)
+    if half_width > size:
+        return f"{float(f'{value:.2g}'):{sign}.15g}"
+    places = 4 if not 0.0 < size < 0.1 else min(3 - math.floor(math.log10(size)), 12)
+    if 0.0 < half_width < math.inf:
+        places = min(places, max(1 - math.floor(math.log10(half_width)), 0))
+    return f"{round(value, places) + 0.0:{sign}.{places}f}"
+
+
+def how_well(share: float) -> str:
+    """Return a relative half-width in words: in percent, or as a factor where it is more than the value itself.
+
+    >>> how_well(0.019), how_well(365.0)
+    ('+-1.9 %', 'known to a factor of 370')
+    """
+    return f"+-{percent(share)}" if share <= 1.0 else f"known to a factor of {float(f'{1.0 + share:.2g}'):.15g}"
 
 
 def html_table(

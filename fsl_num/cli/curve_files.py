@@ -87,7 +87,7 @@ def _read_group(
     from fsl_num.curves.reading import together
 
     typed = {path: _joined(path) for path in paths}
-    curves = {}
+    curves, said = {}, dict[str, list[str]]()
     for source in together(list(typed.values()), options):
         path = next(path for path, parts in typed.items() if source.paths[0] in parts)
         name, size = named[path]
@@ -96,12 +96,15 @@ def _read_group(
             if parent is not None and path != parent[0] and (branch_step or curve.step[0] > parent[1].step[0]):
                 curve = curve.branched(parent[1], branch_step)
             for note in curve.notes:
-                click.echo(f"fsl: {curve.name}: {note}", err=True)
+                said.setdefault(note, []).append(curve.name)
             if arguments.first_step is not None or arguments.last_step is not None:
                 last = arguments.last_step if arguments.last_step is not None else int(curve.step[-1])
                 curve = curve.between_steps(arguments.first_step or 0, last)
             label = path if len(read) == 1 and not source.inside else curve.name
             curves[label] = curve if arguments.smooth is None else curve.smoothed(arguments.smooth)
+    for note, names in said.items():
+        shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        click.echo(f"fsl: {shown}: {note}", err=True)
     return curves
 
 

@@ -29,7 +29,7 @@ _SHOWN: Final = 6
 _OPTIONS: Final = {"peak": "peak_lr", "floor": "min_lr", "final": "final_lr", "size": "model_size"}
 """Parameters of the library that an option has under another name."""
 
-_PARAMETER = re.compile(r"^[a-z_]+(?= must )|\b[a-z]+_[a-z_]+\b(?!=)")
+_PARAMETER = re.compile(r"^[a-z_]+(?= must )|\b[a-z]+_[a-z_]+\b(?![='])")
 _IN_PARENTHESES = re.compile(r"""(['\"])[\w:-]+\(.*\)\1: """, re.DOTALL)
 _RATIONAL = re.compile(r"[+-]?\d{1,999}(?:/\d{1,999})?", re.ASCII)
 _DECIMAL = re.compile(r"[+-]?(?:\d{1,999}\.?\d{0,999}|\.\d{1,999})(?:[eE][+-]?\d{1,3})?", re.ASCII)

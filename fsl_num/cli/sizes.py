@@ -12,7 +12,7 @@ from fsl_num.cli.options import REAL, Arguments, Command, Names, Option, Read, j
 from fsl_num.cli.output import PICTURE_HELP, Outputs, counted, show_json
 
 
-def run(arguments: Arguments) -> int:
+def run_sizes(arguments: Arguments) -> int:
     """Read the table, fit every law that it allows, print and draw the one asked for."""
     if arguments.predict and len(arguments.predict) != 3:
         raise InputError(f"--predict takes model size, batch size and steps, not {len(arguments.predict)} numbers")
@@ -40,7 +40,8 @@ def run(arguments: Arguments) -> int:
                     raise
                 continue  # too few runs for that law, which was not asked for
         fitted = fits[asked]
-        predicted = fitted.predict(*map(float, arguments.predict)) if arguments.predict else None
+        run: Any = tuple(map(float, arguments.predict)) if arguments.predict else None
+        predicted = None if run is None else fitted.predict(*run)
         budget = {name: float(value) for name in ("compute", "data") if (value := getattr(arguments, name)) is not None}
         best = fitted.best(**budget) if budget else None
         answers = (fits, errors, predicted, best)
@@ -48,14 +49,14 @@ def run(arguments: Arguments) -> int:
     if arguments.json:
         show_json(report.sizes_json(*answers))
     else:
-        outputs.show(*report.sizes_text(*answers))
+        outputs.show(*report.sizes_text(*answers, run))
     return 0
 
 
 COMMANDS = {
     "sizes": Command(
         "sizes",
-        run,
+        run_sizes,
         [
             click.Argument(["table"], required=True, metavar="TABLE"),
             Option("--law", type=Names("fsl_num.curves.size_laws:SIZE_LAWS", "auto"), default="auto",

@@ -48,13 +48,16 @@ def ranges(plan: Plan, steps: Any, count: int) -> Any:
     if batches.sum() <= count // _FEW:  # batches that change all the time, as those counted in tokens may, are averaged
         jump |= batches
     jump[: plan.warmup + 1] = False
+    change[: plan.warmup + 1] = 0.0  # the last step of a warmup is no schedule that glides
     places = np.flatnonzero(jump)
     if max(places.size + FEWEST, 2 * places.size) > count:
         return None
     update = np.arange(plan.rates.size)
     age = update - np.maximum.accumulate(np.where(jump | (update == plan.warmup), update, 0))
-    densities = [np.ones(update.size), 1.0 / (1.0 + age), np.where(jump, 0.0, change)]
     first, last = int(steps[0]), int(steps[-1])
+    if len(steps) > 1 and first <= plan.warmup:  # no range is shorter than the gap behind the first row
+        age = np.maximum(age, int(steps[1]) - first)
+    densities = [np.ones(update.size), 1.0 / (1.0 + age), np.where(jump, 0.0, change)]
     place = np.zeros(len(steps))
     totals = [np.cumsum(density[first:last]) for density in densities if density[first:last].any()]
     for total in totals:

@@ -45,7 +45,7 @@ _HIDDEN = 0.75  # of the rows after warmup are fitted to see whether the rest wa
 _ROWS = 200
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Forecast(Result):
     """The predictions of a run's end by the name of its ending, the one asked for first.
 
@@ -60,6 +60,10 @@ class Forecast(Result):
     last: int
     surprise: float
     followed: str = ""
+
+    def __repr__(self) -> str:
+        endings = "; ".join(f"{name}: {each.final_words()}" for name, each in self.predictions.items())
+        return f"Forecast(after {self.main.step[-1]} steps, {endings})"
 
     @property
     def main(self) -> Prediction:

@@ -78,7 +78,7 @@ class Candidate(Result):
         return (before - self.half_width) / self.cost
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NextRun(Result):
     """What training each of the candidates would tell.
 
@@ -91,6 +91,9 @@ class NextRun(Result):
     before: float
     level: float
     candidates: tuple[Candidate, ...]
+
+    def __repr__(self) -> str:
+        return f"NextRun({self.sentence})"
 
     @property
     def proposed(self) -> Candidate:

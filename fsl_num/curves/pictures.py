@@ -86,8 +86,9 @@ def draw_forecast(curve: LossCurve, forecast: Any, ax: Any = None) -> Any:
     axes.plot(curve.step, curve.loss, ".", markersize=3, color="0.4", label=as_drawn(curve.name))
     for index, (name, prediction) in enumerate(forecast.predictions.items()):
         axes.plot(
-            prediction.step, prediction.loss, color=f"C{index}", linewidth=1.4, label=f"{name}: {prediction.final:.4f}"
-        )
+            prediction.step, prediction.loss, color=f"C{index}", linewidth=1.4,
+            label=f"{name}: {prediction.in_digits(prediction.final)}",
+        )  # fmt: skip
         if prediction.lower is not None:
             axes.fill_between(
                 prediction.step, prediction.lower, prediction.upper, color=f"C{index}", alpha=0.15, linewidth=0
@@ -106,6 +107,8 @@ def draw_comparison(comparison: Comparison, ax: Any = None) -> Any:
     >>> callable(draw_comparison)
     True
     """
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
     axes = axes_to_draw_on(ax)
     means = sorted(comparison.means.items(), key=lambda pair: pair[1].rmse)
     for index, (law, mean) in enumerate(means):
@@ -118,9 +121,12 @@ def draw_comparison(comparison: Comparison, ax: Any = None) -> Any:
     axes.set_yticks(range(len(runs)), [as_drawn(run) for run in runs])
     axes.set_ylim(len(runs) - 0.5, -0.5)
     axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(base=10.0, subs=(1.0, 2.0, 5.0)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel("root mean square error of the predicted loss")
     axes.grid(axis="x", which="both", linewidth=0.3)
-    axes.legend(fontsize="small")
+    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=max(len(means), 1), fontsize="small", frameon=False)
     return axes
 
 

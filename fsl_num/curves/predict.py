@@ -19,8 +19,8 @@ from fsl_num.curves.posterior import half_width
 from fsl_num.curves.score import Score, score
 from fsl_num.curves.search import independent_rows
 from fsl_num.curves.sizes import sizes_of
-from fsl_num.results import Result, percent
-from fsl_num.validation import Array, instance_of
+from fsl_num.results import Result, as_loss, how_well
+from fsl_num.validation import Array, instance_of, real_number
 
 if TYPE_CHECKING:
     from fsl_num.curves.result import FitResult
@@ -42,7 +42,7 @@ ENOUGH: Final = 0.01
 _NEGLIGIBLE = 1e-5  # relative: a tenth of the rounding of a loss written with four digits
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Prediction(Result):
     """Losses after ``step`` updates of ``plan``, with the interval [lower, upper] of nominal ``level``.
 
@@ -55,7 +55,7 @@ class Prediction(Result):
 
     >>> found = Prediction(Plan([0.1]), np.array([3.0]), np.array([2.9]), np.array([3.1]), 0.9, 1.0, 1.0, 0.01)
     >>> found.final, found.final_words()
-    (3.0, '3.0000 +-1 %, 90 % of single rows between 2.9000 and 3.1000')
+    (3.0, '3.00 +-1 %, 90 % of single rows between 2.90 and 3.10')
     """
 
     plan: Plan
@@ -76,12 +76,17 @@ class Prediction(Result):
 
     @property
     def trust(self) -> str:
-        """In a sentence or more, how far to trust it: what of the schedule lies beyond the runs fitted."""
+        """How far to trust it, in words: the ``sentences`` together."""
+        return " ".join(self.sentences)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """How far to trust it: a sentence for each way in which the schedule lies beyond the runs fitted."""
         said, mean = [], math.inf if self.mean_half_width is None else self.mean_half_width
         if ENOUGH < mean < math.inf:
             said.append(
-                "The runs fitted do not determine the final loss under this schedule"
-                f" (+-{percent(mean)}): fit another run whose learning rate does what this one does."
+                "The runs fitted do not determine the final loss under this schedule: fit another run whose learning"
+                " rate does what this one does."
             )
         if self.other_peak > _OTHER_PEAK:
             said.append(
@@ -104,7 +109,7 @@ class Prediction(Result):
                 " nothing measured says that the law holds so far out."
             )
         if not said and self.upper is None:
-            return (
+            said.append(
                 "It lies within the reach of the runs fitted; without an interval nothing says how well they tell it."
             )
         if not said:
@@ -112,7 +117,7 @@ class Prediction(Result):
                 f"The runs fitted determine it, as far as the law holds: same peak, at most {_BEYOND:g} times their"
                 " intrinsic time (sum of the learning rates), and a narrow interval."
             )
-        return " ".join(said)
+        return tuple(said)
 
     @property
     def step(self) -> Any:
@@ -124,14 +129,26 @@ class Prediction(Result):
         """The loss at the end."""
         return float(self.loss[-1])
 
-    def final_words(self, digits: int = 4, after: str = "") -> str:
-        """Return the loss at the end in words: how well its mean is known, and where single rows of a log lie."""
-        mean = "" if self.mean_half_width is None else f" +-{percent(self.mean_half_width)}"
-        words = f"{self.final:.{digits}f}{mean}{after}"
+    def __repr__(self) -> str:
+        return f"Prediction({self.final_words(f' after {int(self.step[-1])} steps')})"
+
+    def in_digits(self, loss: float) -> str:
+        """Return a loss near the end with the digits that the interval of the final loss leaves."""
+        half_width = 0.0 if self.upper is None else float(self.upper[-1] - self.loss[-1])
+        return as_loss(real_number("loss", loss), self.final, half_width)
+
+    def final_words(self, after: str = "") -> str:
+        """Return the loss at the end in words: how well its mean is known, and where single rows of a log lie.
+
+        ``after``: words behind the loss, as " after 100 steps".
+        """
+        instance_of("after", after, str)
+        mean = "" if self.mean_half_width is None else f" {how_well(self.mean_half_width)}"
+        words = f"{self.in_digits(self.final)}{mean}{after}"
         if self.lower is None or self.upper is None or self.level is None:
             return words
-        low, high = self.lower[-1], self.upper[-1]
-        return f"{words}, {100 * self.level:g} % of single rows between {low:.{digits}f} and {high:.{digits}f}"
+        low, high = (self.in_digits(float(each[-1])) for each in (self.lower, self.upper))
+        return f"{words}, {100 * self.level:g} % of single rows between {low} and {high}"
 
     def score(self, curve: Any) -> Score:
         """Return how well it agrees with a measured curve whose used rows are the steps predicted.

@@ -15,7 +15,7 @@ from fsl_num.curves.curve import CurveError, LossCurve
 from fsl_num.curves.logs import LogOptions, curves_of, log_options, rates_of, single
 from fsl_num.curves.runs import by_run, lacks
 from fsl_num.curves.tables import Table
-from fsl_num.validation import Array, entries, path_like
+from fsl_num.validation import Array, described, entries, path_like
 
 MOST_FILES: Final = 1000
 """Files of a folder that are read as the logs of one run, at most."""
@@ -79,6 +79,8 @@ def read_curves(paths: Any, **options: Any) -> list[LossCurve]:
 
 
 def _check_paths(given: Any) -> None:
+    if hasattr(given, "keys"):
+        raise TypeError(f"a table that is in memory is read by curve_from(table), got {described(given)}")
     for path in entries("path", given, least=1) if isinstance(given, (list, tuple)) else (given,):
         path_like("path", path)
 

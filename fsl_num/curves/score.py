@@ -117,13 +117,20 @@ def table(scores: Mapping[str, Score]) -> str:
     width = max(len(name) for name in scores) if scores else 4
     lines = [" " * width + "".join(f"  {name.replace('_relative_error', '_rel'):>11}" for name in COLUMNS)]
     for name, one in scores.items():
-        cells = "".join(f"  {_cell(value):>11}" for value in (getattr(one, column) for column in COLUMNS))
+        cells = "".join(f"  {cell(value):>11}" for value in (getattr(one, column) for column in COLUMNS))
         lines.append(f"{name:<{width}}{cells}")
     return "\n".join(lines)
 
 
-def _cell(value: float) -> str:
-    return "-" if math.isnan(value) else f"{value:.5f}"
+def cell(value: float) -> str:
+    """Return a measure of a score as a table shows it, "-" where it is not defined.
+
+    >>> cell(0.993891), cell(-2.0446e-06), cell(float("nan"))
+    ('0.99389', '-2.04e-06', '-')
+    """
+    if math.isnan(value):
+        return "-"
+    return f"{value:.5f}" if abs(value) >= 1e-4 or value == 0.0 else f"{value:.3g}"
 
 
 def residual_spread(residual: Array) -> float:

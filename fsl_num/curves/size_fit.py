@@ -17,7 +17,7 @@ from scipy.optimize import least_squares, nnls
 
 from fsl_num.curves.curve import CurveError
 from fsl_num.curves.size_laws import SIZE_LAWS, Runs, SizeLaw
-from fsl_num.curves.size_result import FinalLossFit, slopes
+from fsl_num.curves.size_result import KNOWN, FinalLossFit, slopes
 from fsl_num.curves.tables import Table, as_table, filled, numbers
 from fsl_num.validation import Array, entries, one_of, proper_share, whole_seed
 
@@ -26,7 +26,6 @@ AUTO: Final = "auto"
 
 _TRIED = 96  # random starts
 _FOLLOWED = 3  # of them
-_KNOWN = 1.0  # standard deviation of the log of a parameter that is identifiable, at most
 _COEFFICIENT = 5.0  # width of the prior of the log of a coefficient, about the range of the losses
 _LEAST_SCATTER = 1e-6  # of log loss: what a recorded loss is rounded to
 _ENOUGH = 0.5  # of the width of its prior: a parameter that is known so well is identifiable
@@ -84,7 +83,7 @@ def fit_final_losses(table: Any, law: str = "auto", *, level: float = 0.9, seed:
     slopes = problem.weighted_slopes(theta, scatter)
     covariance = _inverse(slopes.T @ slopes + np.diag(problem.widths**-2.0))
     used = float(np.trace(slopes @ covariance @ slopes.T))
-    known = np.sqrt(np.diag(covariance)) < np.minimum(_ENOUGH * problem.widths, [*[_KNOWN] * (theta.size - 1), np.inf])
+    known = np.sqrt(np.diag(covariance)) < np.minimum(_ENOUGH * problem.widths, [*[KNOWN] * (theta.size - 1), np.inf])
     weak = {name for name, enough in zip(definition.parameters, known, strict=True) if not enough}
     for column, (least, names) in definition.needs.items():
         weak |= set(names) if runs.distinct(column) < least else set()

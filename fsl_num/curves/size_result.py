@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from scipy.stats import t as student
@@ -14,6 +14,10 @@ from fsl_num.curves.size_laws import SIZE_LAWS, Runs, SizeLaw
 from fsl_num.results import Result, html_table
 from fsl_num.validation import Array, positive
 
+KNOWN: Final = 1.0
+"""Standard deviation of the log of a parameter that is identifiable, at most."""
+
+_EXTRAPOLATED = 1.25  # times beyond what was fitted
 _ABSURD = 1e30  # no run is so large, none so small as its inverse; sums would leave the range of floats
 _FINE = 1e-4  # step of differences, of logs
 _ZOOMS, _GRID = 5, (31, 13)  # of the search for the best size and batch
@@ -111,8 +115,30 @@ class FinalLossFit(Result):
 
     @property
     def identifiable(self) -> dict[str, bool]:
-        """Whether the runs say more of each parameter than its prior does."""
-        return {name: name not in self.weak for name in self.definition.parameters}
+        """Whether the runs say more of each parameter than its prior does, and its order of magnitude in its unit."""
+        most = np.exp(2.0 * KNOWN * self._quantile)
+        return {
+            name: name not in self.weak and (name == "L0" or bool(high <= most * low))
+            for name, (low, high) in self.intervals.items()
+        }
+
+    def extrapolated(self, model_size: float, batch_size: float, steps: float) -> str:
+        """Return in words how far a run lies beyond those fitted, "" where it does not.
+
+        >>> from fsl_num import fit_final_losses
+        >>> table = {"model_size": [1e6, 1e7, 1e8, 1e9] * 2, "steps": [1e3] * 4 + [1e4] * 4, "batch_size": [8] * 8}
+        >>> fitted = fit_final_losses(table | {"loss": [3, 2.6, 2.3, 2.1, 2.9, 2.5, 2.2, 2.0]}, "chinchilla")
+        >>> fitted.extrapolated(1e12, 8, 1e4), fitted.extrapolated(1e8, 8, 5e3)
+        ('Extrapolated: model_size 1000 times above those fitted.', '')
+        """
+        said = []
+        for name, value in (("model_size", model_size), ("batch_size", batch_size), ("steps", steps)):
+            value, fitted = positive(name, value), getattr(self.runs, name)
+            above, below = value / float(fitted.max()), float(fitted.min()) / value
+            if max(above, below) > _EXTRAPOLATED:
+                side = "above" if above > below else "below"
+                said.append(f"{name} {float(f'{max(above, below):.2g}'):.15g} times {side} those fitted")
+        return f"Extrapolated: {', '.join(said)}." if said else ""
 
     def predict(self, model_size: Any, batch_size: Any, steps: Any, peak: Any = None) -> FinalLosses:
         """Return the final losses of other runs, with intervals.

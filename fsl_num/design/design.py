@@ -20,7 +20,7 @@ from fsl_num.design.best import Optimum, Past
 from fsl_num.design.draws import FinalLoss, final_loss_of, half_width_of_difference
 from fsl_num.design.families import BASELINES, FAMILIES, family_rates, shape_words
 from fsl_num.design.objectives import Objective
-from fsl_num.results import Result, html_table
+from fsl_num.results import Result, as_loss, html_table
 from fsl_num.schedules.export import Export, export
 from fsl_num.validation import Array
 
@@ -28,6 +28,7 @@ _FRACTION: Final = "decay_fraction"
 _SHOWN: Final = 200  # recorded steps of a picture
 _EXPLOIT: Final = 1e-4  # nats: so much worse than a baseline under the second law is worth a word
 
+_NOTHING: Final = 1e-6  # of the peak: rates so near are the same
 _TABLE: Final = 1e-4  # of the peak: how far off its rates the table of an exported design may be
 
 
@@ -104,7 +105,7 @@ class Design(Result):
     notes: tuple[str, ...]
 
     def __repr__(self) -> str:
-        return f"Design({self.steps} steps, peak {self.peak:.4g}, {self.decay_shape}, final loss {self.loss:.4f})"
+        return f"Design({self.steps} steps, peak {self.peak:.4g}, {self.decay_shape}, final loss {as_loss(self.loss)})"
 
     @property
     def rates(self) -> Array:
@@ -275,7 +276,15 @@ class Design(Result):
         optimum, said = self.optimum, []
         if optimum.gap is not None:
             said.append(f"No schedule allowed has a predicted loss more than {optimum.gap:.1g} below it (lower bound).")
-        near = {name: each.interval for name, each in self.baselines.items() if each.interval and not each.distinct}
+        better = [name for name, each in self.baselines.items() if each.regret < 0.0 and each.distinct]
+        if better:
+            said.append(f"Predicted to be better, outside of this family: {'; '.join(better)}.")
+        same = _NOTHING * self.peak
+        near = {
+            name: each.interval
+            for name, each in self.baselines.items()
+            if each.interval and not each.distinct and np.abs(each.rates - self.rates).max() > same
+        }
         if near:
             least_known = max(near, key=lambda name: near[name][1] - near[name][0])
             said.append(
@@ -290,9 +299,9 @@ class Design(Result):
         other = self.second_law
         if other is None:
             said.append(str(self._second_fit))
-        elif other.better:
+        elif preferred := [name for name in other.better if self.baselines[name].regret >= 0.0]:
             said.append(
-                f"Another law, {other.name}, fitted to the same runs, prefers {'; '.join(other.better)}: the design may"
+                f"Another law, {other.name}, fitted to the same runs, prefers {'; '.join(preferred)}: the design may"
                 " exploit an error of its own law."
             )
         return (*said, *self.notes, self.prediction.trust)
@@ -352,11 +361,11 @@ class Design(Result):
 
     def _repr_html_(self) -> str:
         def span(pair: tuple[float, float] | None) -> str:
-            return "" if pair is None else f"{pair[0]:.4f} .. {pair[1]:.4f}"
+            return "" if pair is None else " .. ".join(as_loss(each, self.loss) for each in pair)
 
-        rows = [("design", f"{self.loss:.4f}", "", span(self.interval))]
+        rows = [("design", as_loss(self.loss), "", span(self.interval))]
         rows += [
-            (name, f"{each.loss:.4f}", f"{each.regret:+.4f}", span(each.interval))
+            (name, as_loss(each.loss), as_loss(each.regret, self.loss, sign="+"), span(each.interval))
             for name, each in self.baselines.items()
         ]
         head = ("schedule", "final loss", "regret", "interval (of the regret)")

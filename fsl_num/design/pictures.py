@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fsl_num.curves.pictures import as_drawn
-from fsl_num.results import axes_to_draw_on
+from fsl_num.results import as_loss, axes_to_draw_on
 
 if TYPE_CHECKING:
     from fsl_num.design.design import Design
@@ -28,7 +28,7 @@ def draw_design(design: Design, ax: Any = None) -> Any:
         rates = design.rates if each is None else each.rates
         loss = design.loss if each is None else each.loss
         style = {"color": "C0" if each is None else f"C{index}", "linewidth": 2.0 if each is None else 0.9}
-        label = f"{as_drawn(name)}: {loss:.4f}"
+        label = f"{as_drawn(name)}: {as_loss(loss)}"
         above.plot(step, rates, zorder=3 if each is None else 2, label=label, **style)
         if below is not None:
             prediction = design.predict(rates)

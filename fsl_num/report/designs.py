@@ -9,6 +9,7 @@ import numpy as np
 from rich.text import Text
 
 from fsl_num.report.tables import table
+from fsl_num.results import as_loss
 from fsl_num.schedules.discrete import Discrete
 
 if TYPE_CHECKING:
@@ -34,10 +35,14 @@ def design_text(design: Design) -> list[Any]:
     headings += [f"{100 * design.level:g} % of the regret"] if design.interval is not None else []
     headings += [other.name] if other is not None else []
     rows = []
+
+    def difference(value: float) -> str:
+        return as_loss(value, design.loss, sign="+")
+
     for name, each in design.baselines.items():
-        span = [] if each.interval is None else [f"{each.interval[0]:+.4f} .. {each.interval[1]:+.4f}"]
-        second = [] if other is None else [f"{other.baselines[name] - other.loss:+.4f}"]
-        rows.append([name, f"{each.loss:.4f}", f"{each.regret:+.4f}", *span, *second])
+        span = [] if each.interval is None else [" .. ".join(map(difference, each.interval))]
+        second = [] if other is None else [difference(other.baselines[name] - other.loss)]
+        rows.append([name, as_loss(each.loss), difference(each.regret), *span, *second])
     lines = [Text(head), Text(last)]
     if design.as_good is not None:
         low, high = design.as_good

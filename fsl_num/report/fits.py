@@ -12,8 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 from fsl_num.curves.pictures import as_drawn
-from fsl_num.curves.score import COLUMNS, Score, mean_score
+from fsl_num.curves.score import COLUMNS, Score, cell, mean_score
 from fsl_num.report.tables import table
+from fsl_num.results import as_loss
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,14 +36,14 @@ def fit_text(
     rivals: Mapping[str, Prediction],
     verbose: bool,
 ) -> list[Any]:
-    """The answer first: predicted final losses, what the rivals would give, how far to trust it; then the rest."""
-    parts: list[Any] = [final_line(name, prediction) for name, prediction in predictions.items()]
+    """What makes the answer doubtful, if anything; final losses predicted, those of rivals, how far to trust them."""
+    parts: list[Any] = [Text(warning) for warning in result.warnings] if predictions and not verbose else []
+    parts += [final_line(name, prediction) for name, prediction in predictions.items()]
     if rivals:
-        shown = ", ".join(f"{name} {prediction.final:.4f}" for name, prediction in rivals.items())
-        parts.append(Text(f"Of the same length and peak: {shown}"))
+        plan = next(iter(rivals.values())).plan
+        shown = ", ".join(f"{name} {each.in_digits(each.final)}" for name, each in rivals.items())
+        parts.append(Text(f"After {plan.rates.size} steps at the peak {plan.peak:g}: {shown}"))
     parts += trust_lines(predictions, scores, level)
-    if predictions and not verbose:
-        parts += [Text(warning) for warning in result.warnings]
     if scores:
         shown_scores = dict(scores) | ({"mean": mean_score(scores.values())} if len(scores) > 1 else {})
         intervals = "" if result.drawn is None else f", with intervals of {100 * level:g} %"
@@ -58,7 +59,7 @@ def fit_text(
 
 def final_line(name: str, prediction: Prediction) -> Text:
     """The predicted final loss of one schedule or run, with its interval."""
-    return Text(f"{name}: final loss {prediction.final_words(after=f' after {int(prediction.step[-1])} steps')}")
+    return Text(f"{name}: final loss {prediction.final_words(f' after {int(prediction.step[-1])} steps')}")
 
 
 def trust_lines(
@@ -71,20 +72,23 @@ def trust_lines(
     named: dict[str, list[str]] = {}
     for name, prediction in predictions.items():
         inside = scores[name].coverage if name in scores else math.nan
-        trust = prediction.trust
+        sentences = prediction.sentences
         if inside < _MISSED * level:
-            trust = (
+            missed = (
                 f"Measured, and missed: of its losses {100 * inside:.0f} % lie within their intervals of"
                 f" {100 * level:g} %. The law fitted does not hold for this run, or its log does not say the rates that"
                 " it had (a warmup, a run it branched from, batch sizes)."
             )
-        named.setdefault(trust, []).append(name)
+            sentences = (missed,)
+        for sentence in sentences:
+            named.setdefault(sentence, []).append(name)
     return [Text(f"{', '.join(names)}: {trust}") for trust, names in named.items()]
 
 
 def forecast_text(forecast: Forecast, target: float | None) -> list[Any]:
     """Where a run ends, what decaying now would give, when it reaches a loss, and whether it is on track."""
-    parts: list[Any] = [final_line(name, prediction) for name, prediction in forecast.predictions.items()]
+    parts: list[Any] = [Text(warning) for warning in forecast.fitted.warnings]
+    parts += [final_line(name, prediction) for name, prediction in forecast.predictions.items()]
     if forecast.followed:
         whole = forecast.main.plan.rates.size
         parts.append(Text(f"Its rates so far are those of a {forecast.followed} over {whole} steps."))
@@ -96,11 +100,11 @@ def forecast_text(forecast: Forecast, target: float | None) -> list[Any]:
         state = "on track" if forecast.surprise <= 1.0 else "off track"
         parts.append(
             Text(
-                f"The run is {state} at step {forecast.last}: its last quarter lies {forecast.surprise:.2g} half-widths"
-                " of the interval from what the rows before predict."
+                f"The run is {state} at step {forecast.last}: its last quarter lies"
+                f" {float(f'{forecast.surprise:.2g}'):g} half-widths of the interval from what the rows before predict."
             )
         )
-    return [*parts, *trust_lines(forecast.predictions), *map(Text, forecast.fitted.warnings)]
+    return [*parts, *trust_lines(forecast.predictions)]
 
 
 def forecast_json(forecast: Forecast, target: float | None) -> dict[str, Any]:
@@ -120,10 +124,7 @@ def forecast_json(forecast: Forecast, target: float | None) -> dict[str, Any]:
 def score_table(scores: Mapping[str, Score]) -> Table:
     """One line a name, with all measures."""
     headings = ("", *(name.replace("_relative_error", "_rel") for name in COLUMNS))
-    rows = [
-        (name, *("-" if math.isnan(value := getattr(score, column)) else f"{value:.5f}" for column in COLUMNS))
-        for name, score in scores.items()
-    ]
+    rows = [(name, *(cell(getattr(score, column)) for column in COLUMNS)) for name, score in scores.items()]
     return table(headings, rows, right=range(1, len(headings)))
 
 
@@ -168,11 +169,15 @@ def prediction_text(result: FitResult, prediction: Prediction) -> list[Any]:
     lower, upper = prediction.lower, prediction.upper
     bounds = [each for each in (lower, upper) if each is not None]
     rows = [
-        (str(prediction.step[k]), f"{rates[k]:.4g}", *(f"{each[k]:.5f}" for each in (prediction.loss, *bounds)))
+        (
+            str(prediction.step[k]),
+            f"{rates[k]:.4g}",
+            *(as_loss(each[k], prediction.final) for each in (prediction.loss, *bounds)),
+        )
         for k in shown
     ]
     headings = ("step", "lr", "loss", "lower", "upper")[: 3 + len(bounds)]
-    head = Text(f"{result.law.title} ({result.law.name}): final loss {prediction.final_words(5)}")
+    head = Text(f"{result.law.title} ({result.law.name}): final loss {prediction.final_words()}")
     return [head, Text(prediction.trust), "", table(headings, rows, right=range(5))]
 
 
@@ -225,7 +230,8 @@ def prediction_figure(result: FitResult, prediction: Prediction) -> Figure:
     axes.set_xlabel("step")
     axes.set_ylabel("loss")
     axes.set_title(
-        f"{as_drawn(prediction.plan.name)}: {result.law.title}, final loss {prediction.final:.4f}", fontsize=10
+        f"{as_drawn(prediction.plan.name)}: {result.law.title}, final loss {prediction.in_digits(prediction.final)}",
+        fontsize=10,
     )
     axes.legend(frameon=False)
     return figure
@@ -258,7 +264,7 @@ def comparison_text(comparison: Comparison, runs: Sequence[str], level: float) -
     parts: list[Any] = [f"Mean over {len(runs)} predicted run(s), coverage of intervals of {100 * level:g} %:"]
     parts.append(score_table({titles[law]: mean for law, mean in means.items()}))
     if len(runs) > 1 and means:
-        rows = [(run, *(f"{comparison.scores[law][run].rmse:.5f}" for law in means)) for run in runs]
+        rows = [(run, *(cell(comparison.scores[law][run].rmse) for law in means)) for run in runs]
         parts += ["", "Root mean square error run by run:", table(("", *means), rows, right=range(1, len(means) + 1))]
     return parts + [Text(f"{law}: not fitted: {reason}") for law, reason in comparison.reasons.items()]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,7 +51,10 @@ def risk_text(curve: RiskCurve, represented: bool = False) -> list[Any]:
     """
     count = curve.step.size
     shown = range(count) if count <= _ROWS else np.unique(np.linspace(0, count - 1, _ROWS).round().astype(int))
-    rows = [(str(curve.step[k]), f"{curve.excess_risk[k]:.10g}", f"{curve.standard_error[k]:.2g}") for k in shown]
+    rows = [
+        (str(curve.step[k]), _known(curve.excess_risk[k], curve.standard_error[k]), f"{curve.standard_error[k]:.2g}")
+        for k in shown
+    ]
     note = f"method {curve.method}" + (f": {curve.message}" if curve.message else "")
     if len(shown) < count:
         note += f"; {len(shown)} of {count} recorded steps shown, --json and --csv give all"
@@ -152,3 +156,8 @@ def loss_figure(problem: Problem, solution: Solution, title: str, *, allow_unsta
     ax.grid(alpha=0.25, which="major")
     ax.legend(frameon=False, fontsize=9)
     return figure
+
+
+def _known(risk: float, error: float) -> str:
+    """A risk with two digits of its standard error, or ten of its own."""
+    return f"{risk:.{max(1 - math.floor(math.log10(error)), 0)}f}" if 0.0 < error < risk else f"{risk:.10g}"

@@ -71,7 +71,7 @@ class Recommendation:
     largest: tuple[float, float, float] | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TrainingPlan(Result):
     """What to train: the ``schedule``, and a :class:`Recommendation` for each quantity, by name.
 
@@ -95,6 +95,10 @@ class TrainingPlan(Result):
         raise KeyError(
             f"{name!r} is none of {', '.join(recommendation.name for recommendation in self.recommendations)}"
         )
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{each.name} {each.value:.4g}" for each in self.recommendations)
+        return f"TrainingPlan({self.schedule}, {self.budget} {self.amount:.4g}: {values})"
 
     def _repr_html_(self) -> str:
         rows = [

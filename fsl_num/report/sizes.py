@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from fsl_num.report.tables import table
+from fsl_num.results import as_loss
 
 if TYPE_CHECKING:
     from fsl_num.curves.size_result import BestSize, FinalLosses, FinalLossFit
@@ -19,23 +20,26 @@ def sizes_text(
     held_out: Mapping[str, float],
     predicted: FinalLosses | None,
     best: BestSize | None,
+    run: tuple[float, float, float] | None = None,
 ) -> list[Any]:
-    """The answers first, then the law asked for (the first of ``fits``), then the others beside it."""
+    """The answers first, that for the ``run`` (size, batch size, steps) predicted with how far it lies outside;
+    then the law asked for (the first of ``fits``), then the others beside it."""
     fitted = next(iter(fits.values()))
     share = f"{100 * fitted.level:g} %"
     parts: list[Any] = []
     if predicted is not None:
         loss, low, high = (float(each) for each in (predicted.loss, predicted.lower, predicted.upper))
-        parts.append(Text(f"final loss {loss:.4f}, {share} between {low:.4f} and {high:.4f}"))
+        parts.append(Text(f"final loss {_interval(loss, low, high, share)}"))
+        parts += _outside(fitted, run) if run is not None else []
     if best is not None:
-        beyond = f"; {best.beyond:.3g} times the largest size fitted" if best.beyond > 1.0 else ""
         edge = " (the end of the sizes looked at: the loss falls on)" if best.at_edge else ""
         parts.append(
             Text(
                 f"best: {best.model_size:.4g} parameters{edge}, batch size {best.batch_size:.4g}, {best.steps:.4g}"
-                f" steps, final loss {best.loss:.4f}, {share} between {best.lower:.4f} and {best.upper:.4f}{beyond}"
+                f" steps, final loss {_interval(best.loss, best.lower, best.upper, share)}"
             )
         )
+        parts += _outside(fitted, (best.model_size, best.batch_size, best.steps))
     intervals, known = fitted.intervals, fitted.identifiable
     rows = [
         (name, f"{value:.4g}", f"{intervals[name][0]:.4g} .. {intervals[name][1]:.4g}", "yes" if known[name] else "no")
@@ -52,6 +56,17 @@ def sizes_text(
         "",
         table(("law", "scatter of log loss", "error on the largest size, unseen"), errors, right=(1, 2)),
     ]
+
+
+def _interval(loss: float, low: float, high: float, share: str) -> str:
+    """A loss and the ends of its interval, with the digits that it leaves."""
+    loss_, low_, high_ = (as_loss(each, loss, high - loss) for each in (loss, low, high))
+    return f"{loss_}, {share} between {low_} and {high_}"
+
+
+def _outside(fitted: FinalLossFit, run: tuple[float, float, float]) -> list[Text]:
+    words = fitted.extrapolated(*run)
+    return [Text(words)] if words else []
 
 
 def sizes_json(

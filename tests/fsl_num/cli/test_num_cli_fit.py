@@ -88,7 +88,7 @@ def test_a_saved_fit_predicts_a_schedule(saved, runs, capsys):
     assert "<svg" in (runs / "p.svg").read_text()
     assert main(words) == 0
     assert (
-        f"final loss {found['final']:.5f} +-{100 * found['mean_half_width']:.2g} %, 90 % of single rows between"
+        f"final loss {found['final']:.4f} +-{100 * found['mean_half_width']:.2g} %, 90 % of single rows between"
         in " ".join(capsys.readouterr().out.split())
     )
 
@@ -192,13 +192,66 @@ def test_the_answer_of_a_fit_stands_first_and_its_parameters_on_request(runs, ca
     assert main([*words, "--predict", "wsd", str(runs / "cosine.csv")]) == 0
     first, *rest = capsys.readouterr().out.splitlines()
     assert first.startswith("wsd: final loss") and f"after {STEPS} steps, 90 % of single rows between" in first
-    assert rest[0].startswith("cosine: final loss") and rest[1].startswith("Of the same length and peak: constant")
+    assert rest[0].startswith("cosine: final loss") and rest[1].startswith(
+        f"After {STEPS} steps at the peak 0.01: constant"
+    )
     assert any("The runs fitted determine it" in line for line in rest) and not any("tail of" in line for line in rest)
     truth = law("fsl-simplified").predict(Plan(rates_of("wsd"), [STEPS], WARMUP), TRUTH)[0]
     assert abs(float(first.split()[3]) / truth - 1) < 1e-3  # five times the noise of the losses fitted
     assert main([*words, "--predict", "wsd", "--peak-lr", "0.04", "--verbose"]) == 0
     text = capsys.readouterr().out
     assert "peak rate is 4 times off" in text and "tail of the memory" in text
+
+
+@pytest.mark.parametrize(("scale", "places"), [(1.0, 4), (1e-4, 8), (1e-7, 11)])
+def test_small_losses_are_printed_with_as_many_digits_as_large_ones(tmp_path, capsys, scale, places):
+    for name in ("constant", "8-1-1", "wsd"):
+        write_run(tmp_path / f"{name}.csv", name)
+        rows = [line.split(",") for line in (tmp_path / f"{name}.csv").read_text().splitlines()]
+        (tmp_path / f"{name}.csv").write_text(
+            "step,lr,loss\n" + "".join(f"{k},{lr},{float(loss) * scale!r}\n" for k, lr, loss in rows[1:])
+        )
+    words = [str(tmp_path / f"{name}.csv") for name in ("constant", "8-1-1")]
+    fit_file = str(tmp_path / "fit.json")
+    assert main(["fit", *words, "--warmup", "50", "--predict", str(tmp_path / "wsd.csv"), "--save", fit_file]) == 0
+    said = capsys.readouterr().out.split()
+    for after in ("loss", "between", "linear"):  # the answer, its interval and a rival
+        shown = said[said.index(after) + 1].rstrip(",")
+        assert float(shown) == pytest.approx(2.1 * scale, rel=0.1) and places - 1 <= len(shown.split(".")[1]) <= places
+    assert float(said[said.index("coverage") + 4]) > 0.0  # the mean absolute error, however small the losses
+    assert main(["design", "--fit", fit_file, "--steps", str(STEPS), "--warmup", "50"]) == 0
+    row = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("constant"))
+    assert float(row.split()[1]) > 2.0 * scale and float(row.split()[2]) > 0.01 * scale
+
+
+def test_an_answer_has_no_more_digits_than_its_interval_leaves(tmp_path, capsys):
+    """One short run at a constant rate says little of a cosine, and next to nothing where it diverged."""
+    step = np.arange(100, 2001, 100)
+    for name, loss in (("short", 2 + step**-0.5), ("diverged", 2 * np.exp(np.maximum(step - 1500, 0) / 100))):
+        rows = "".join(f"{k},0.01,{y!r}\n" for k, y in zip(step.tolist(), loss.tolist(), strict=True))
+        (tmp_path / f"{name}.csv").write_text("step,lr,loss\n" + rows)
+        assert main(["fit", str(tmp_path / f"{name}.csv"), "--predict", "cosine"]) == 0
+        said = " ".join(capsys.readouterr().out.split())
+        if name == "short":
+            answer, low, high = (said.split(f"{mark} ")[1].split()[0] for mark in ("loss", "between", "and"))
+            half = (float(high) - float(low)) / 2
+            assert 10 ** -len(answer.partition(".")[2]) > half / 100
+        else:
+            assert "known to a factor of" in said and "+-" not in said.partition("cosine:")[2].partition("after")[0]
+
+
+def test_what_holds_for_many_logs_is_said_once(runs, capsys):
+    files = [str(runs / f"{name}.csv") for name in ("constant", "8-1-1", "wsd", "cosine")]
+    options = ["--warmup", "50", "--loss-unit", "bits", "--no-intervals", "--starts", "1"]
+    assert main(["fit", *files, "--predict", "linear", *options]) == 0
+    (line,) = (line for line in capsys.readouterr().err.splitlines() if "turned into nats" in line)
+    assert line.startswith("fsl: constant, 8-1-1, wsd and 1 more: ")
+
+
+def test_a_column_is_quoted_by_its_own_name(tmp_path, capsys):
+    (tmp_path / "sizes.csv").write_text("model_size,batch_size,steps,loss\n1e6,8,100,2.0\n1e6,8,200,1.9\n")
+    assert main(["fit", str(tmp_path / "sizes.csv"), "--predict", "cosine"]) == 2
+    assert "'model_size', 'batch_size'" in capsys.readouterr().err
 
 
 REFUSED = {

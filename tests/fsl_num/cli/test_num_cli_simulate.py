@@ -83,6 +83,17 @@ def test_sampled_runs_are_those_of_the_simulator(capsys):
     assert answer(SAMPLED, capsys) == answer([*SAMPLED, "--seed", "0"], capsys)
 
 
+def test_a_sampled_risk_has_the_digits_of_its_error(capsys):
+    words = ["simulate", "--s", "1/2", "--beta", "2", "--model-size", "20", "--noise", "1", "--schedule", "constant",
+             "--peak-lr", "0.1", "--steps", "100"]  # fmt: skip
+    assert main([*words, "--runs", "20"]) == 0
+    *_, row = (line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("100"))
+    assert float(row[2]) > 0.0 and 0.1 <= float(row[2]) * 10 ** (len(row[1].split(".")[1]) - 2) < 1.0
+    assert main([*words, "--exact"]) == 0
+    *_, row = (line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("100"))
+    assert len(row[1]) > 9
+
+
 @pytest.mark.parametrize("time", ["physical", "intrinsic"])
 def test_both_differential_equations_are_sampled(time, capsys):
     found = answer([*SAMPLED, "--sde", time, "--seed", "2"], capsys)

@@ -76,6 +76,16 @@ def test_no_range_crosses_a_jump(drops, count):
         assert np.abs(np.diff(rates[steps[0] - 1 : steps[-1]])).max(initial=0.0) <= 0.01 * plan.peak
 
 
+def test_a_first_row_at_the_end_of_the_warmup_takes_no_ranges_from_the_others():
+    """Between two rows lie no ranges, however young the run is there."""
+    step = np.arange(2176, 72000, 128)
+    short = [
+        LossCurve(step, np.linspace(4.0, 3.0, step.size), lr=np.full(step.size, 3e-4), warmup=warmup).averaged(200)
+        for warmup in (2048, 2176)
+    ]
+    assert len(short[1]) >= 0.9 * len(short[0])
+
+
 def test_a_rate_that_jumps_all_the_time_is_thinned_and_the_fit_says_so():
     rates = np.where(np.arange(400) % 2 == 0, 0.01, 0.005)
     plan = Plan(rates, np.arange(10, 401))
@@ -122,6 +132,16 @@ def test_a_fit_to_averages_says_so_and_its_intervals_are_for_single_rows():
     assert found.scores()["log"].rmse < 0.02 < 0.1 < thick.rmse  # the averages, and the single rows
     again = FitResult.from_json(found.to_json())
     assert again.posterior.scatter == found.posterior.scatter == found.curves[0].scatter
+
+
+def test_what_was_averaged_is_said_once_for_all_curves():
+    step = np.arange(5, 2001, 5)
+    curves = [
+        LossCurve(step[: 300 + 20 * k], 2.0 + step[: 300 + 20 * k] ** -0.5, lr=[0.01] * (300 + 20 * k), name=f"run{k}")
+        for k in range(5)
+    ]
+    (said,) = (note for note in fit(curves, intervals=False, starts=1).notes if "averaged" in note)
+    assert said.startswith("run0, run1, run2, ...: 300 to 380 rows are averaged over ")
 
 
 def test_the_losses_of_very_many_steps_are_interpolated_unseen():

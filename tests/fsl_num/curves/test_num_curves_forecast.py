@@ -1,6 +1,7 @@
 """A run under way: its endings, when it reaches a loss, its last losses, whether it is on track."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from fsl_num.curves.fit import fit
 from fsl_num.curves.forecast import EARLY, ENDINGS, SO_FAR, continued, forecast, schedule_so_far
 from fsl_num.curves.laws import law
 from fsl_num.curves.plan import Plan
+from fsl_num.report.fits import trust_lines
 from fsl_num.schedules import step_rates
 
 SIZE = 3000
@@ -39,6 +41,20 @@ def test_the_endings_are_predicted_as_the_law_that_made_the_run_goes_on(found, u
         assert prediction.lower[-1] < truth[-1] < prediction.upper[-1]
     assert found.predictions["decay now"].final < found.predictions["hold"].final
     assert found.surprise < 1.5 and found.main is found.predictions["hold"]
+
+
+def test_what_holds_for_all_endings_is_said_once(found):
+    wide = {name: replace(each, mean_half_width=0.02, beyond=1.0) for name, each in found.predictions.items()}
+    wide["hold"] = replace(wide["hold"], beyond=2.0)
+    said = [str(each) for each in trust_lines(wide)]
+    assert [each.partition(":")[0] for each in said] == [", ".join(wide), "hold"]
+    assert "do not determine" in said[0] and "2 times the intrinsic time" in said[1]
+
+
+def test_results_show_their_answer_in_a_line(found):
+    words = found.main.final_words()
+    assert repr(found.main) == f"Prediction({found.main.final_words(f' after {found.main.step[-1]} steps')})"
+    assert f"hold: {words}" in repr(found) and "array" not in repr(found)
 
 
 def test_when_a_loss_is_reached(found):

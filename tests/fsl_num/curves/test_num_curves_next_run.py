@@ -119,6 +119,11 @@ def test_a_target_that_leaves_no_shorter_run_is_refused_with_what_to_ask_for(con
     assert next_run(constant, Plan([PEAK] * 200), {"own": Plan([PEAK] * 100)}).proposed.name == "own"
 
 
+def test_a_proposal_shows_its_sentence(constant):
+    found = next_run(constant, Plan(rates("cosine")))
+    assert repr(found) == f"NextRun({found.sentence})"
+
+
 def test_wide_intervals_are_percents_without_powers_of_ten(constant):
     found = next_run(constant, plan("wsd", peak=1000 * PEAK))
     assert found.before > 1.0 and "e+" not in found.sentence + found._repr_html_()

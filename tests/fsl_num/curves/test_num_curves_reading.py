@@ -299,6 +299,11 @@ def test_tables_of_other_kinds():
         curve_from([{"step": 1, "lr": 0.1, "loss": 2.0}, {"step": 2, "lr": 0.1}])
 
 
+def test_a_table_in_memory_is_led_to_what_reads_it():
+    with pytest.raises(TypeError, match=r"read by curve_from\(table\)"):
+        read_curve({"step": [1, 2], "lr": [0.1, 0.1], "loss": [3.0, 2.0]})
+
+
 def test_a_data_frame_is_a_table():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"step": STEP, "lr": LR, "loss": LOSS}, index=[7, 8, 9])

@@ -127,6 +127,30 @@ def test_the_best_size_under_a_budget_is_the_least_of_a_grid(found):
             found.best(**wrong)
 
 
+def test_a_run_far_from_those_fitted_is_said_to_be(tmp_path, capsys):
+    """The law is extrapolated, and its coefficient in units of one parameter is known to no order of magnitude."""
+    size, batch, steps = (each.ravel() for each in np.meshgrid([1e6, 2e6, 4e6], [8, 32], [200, 800, 3200]))
+    loss = (0.5 + 30 * size**-0.4 + 9 * (batch * steps) ** -0.4) * np.exp(
+        0.05 * np.random.default_rng(0).standard_normal(size.size)
+    )
+    table = {"model_size": size, "batch_size": batch, "steps": steps, "loss": loss}
+    fitted = fit_final_losses(table, "three-term")
+    assert fitted.extrapolated(2e6, 16, 1000) == ""
+    assert fitted.extrapolated(8e6, 2, 200) == (
+        "Extrapolated: model_size 2 times above those fitted, batch_size 4 times below those fitted."
+    )
+    for name, (low, high) in fitted.intervals.items():
+        assert name == "L0" or not fitted.identifiable[name] or high / low < 100  # known to e^2 at 90 %: a factor of 40
+    assert not all(fitted.identifiable.values())
+    rows = "".join(f"{n},{b},{k},{e}\n" for n, b, k, e in zip(size, batch, steps, loss, strict=True))
+    (tmp_path / "runs.csv").write_text("model_size,batch_size,steps,loss\n" + rows)
+    words = ["sizes", str(tmp_path / "runs.csv"), "--law", "three-term"]
+    assert main([*words, "--predict", "1e9", "32", "3200"]) == 0
+    assert "Extrapolated: model_size 250 times above those fitted." in capsys.readouterr().out
+    assert main([*words, "--data", "1e8"]) == 0
+    assert "Extrapolated: steps" in capsys.readouterr().out
+
+
 def test_tables_that_determine_no_law_are_refused_with_the_parameters(table):
     one = {name: values[:9] for name, values in table.items()}
     with pytest.raises(CurveError, match="one value of model_size, which leaves N0, beta, L0 not identifiable"):

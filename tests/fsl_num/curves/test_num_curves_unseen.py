@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fsl_num.cli import main
-from fsl_num.curves.curve import LossCurve
+from fsl_num.curves.curve import CurveError, LossCurve
 from fsl_num.curves.fit import fit
 from fsl_num.curves.forecast import forecast
 from fsl_num.curves.laws import law
@@ -14,7 +14,7 @@ from fsl_num.curves.result import FitResult
 from fsl_num.design.schedule import design_schedule
 from fsl_num.schedules import step_rates
 
-STEPS, FIRST, PEAK = 8000, 1000, 1e-3
+STEPS, FIRST, PEAK = 8000, 800, 1e-3
 THETA = {"L0": 2.5, "A": 0.6, "B": 0.3, "E": 0.02, "s": 0.7, "c": 60.0, "gamma": 0.7, "c_e": 40.0, "p": 0.9}
 
 
@@ -32,23 +32,43 @@ def shape(warm, name="wsd"):
     return rates
 
 
-def log(rates, **known):
-    step, loss = losses(rates)
+def log(rates, noise=3e-4, **known):
+    step, loss = losses(rates, noise)
     return LossCurve(step, loss, lr=np.append(rates, rates[-1])[step], **known)
 
 
 @pytest.mark.parametrize("warm", [True, False])
 def test_the_losses_tell_what_came_before_the_first_row(warm):
-    curve = log(shape(warm), name="late")
+    quiet = 3e-5  # of losses that scatter ten times as much neither fits twice as well
+    curve = log(shape(warm), quiet, name="late")
     found = fit(curve, intervals=False)
     assert curve.unseen == FIRST and curve.warmup == 0 and found.warmed is warm
     (warning,) = found.warnings
     taken = "a linear warmup fits" if warm else "the rate of the first row fits"
     assert warning.startswith("late: begins late") and taken in warning and "--warmup N" in warning
     # as if it had been said
-    said = fit(log(shape(warm), warmup=FIRST if warm else 0), intervals=False)
+    said = fit(log(shape(warm), quiet, warmup=FIRST if warm else 0), intervals=False)
     assert said.warnings == () and said.objective == pytest.approx(found.objective, rel=1e-6)
     assert found.as_fitted(curve).plan.rates[:FIRST] == pytest.approx(shape(warm)[:FIRST], rel=1e-9)
+
+
+def test_a_warmup_is_taken_unless_the_losses_speak_against_it():
+    """A cosine with a warmup, whose first row's rate fits a little better by chance."""
+    curve = log(shape(True, "cosine"), name="late")
+    found = fit(curve, intervals=False)
+    assert found.warmed and "better than a linear warmup, which is taken as most runs" in found.warnings[0]
+    truth = fit(log(shape(True, "cosine"), warmup=FIRST), intervals=False)
+    rest = step_rates("constant", peak=PEAK, steps=STEPS)
+    assert found.predict(rest, None).final == pytest.approx(truth.predict(rest, None).final, rel=1e-6)
+
+
+def test_a_log_that_begins_behind_a_tenth_of_its_steps_is_no_warmup_by_default():
+    """A branch of a run at a constant rate: what fits better is taken, by however little."""
+    step = np.arange(2000, STEPS + 1, 50)
+    loss = law("fsl-full").predict(Plan(np.full(STEPS, PEAK), step, 0), THETA)
+    noise = np.random.default_rng(0).normal(size=step.size)
+    found = fit(LossCurve(step, loss * np.exp(3e-4 * noise), lr=np.full(step.size, PEAK)), intervals=False)
+    assert not found.warmed and "than a linear warmup, and is taken" in found.warnings[0]
 
 
 def test_what_was_found_holds_for_every_other_run_that_begins_late():
@@ -111,11 +131,31 @@ def test_a_run_that_diverged_is_said_and_can_be_cut_before_it_is_read(tmp_path, 
         for name, end in (("exploded", 9.0), ("nan", np.nan))
     )
     known = ["--predict", "linear", "--no-intervals"]
-    assert main(["fit", exploded, *known]) == 0 and "did it diverge?" in capsys.readouterr().out
+    assert main(["fit", exploded, *known]) == 0
+    said = " ".join(capsys.readouterr().out.split())  # before the answer, and with the step up to which to keep it
+    assert said.startswith("exploded: its losses end") and "did it diverge, or overfit?" in said
+    assert f"(--last-step {step[np.argmin(loss[step <= 7000])]})" in said
     assert main(["fit", nan, *known]) == 2
     assert "where the run diverged, leave its end out (--last-step)" in capsys.readouterr().err
     assert main(["fit", nan, *known, "--last-step", "7000"]) == 0
-    assert "did it diverge?" not in capsys.readouterr().out
+    assert "did it diverge" not in capsys.readouterr().out
+
+
+def test_a_short_run_that_ends_at_its_lowest_has_not_diverged(tmp_path, capsys):
+    """The last five of ten rows hold a plateau, and then a decay that ends far below it."""
+    loss = np.array([2.0, 1.5, 1.4, 1.35, 1.32, 1.3, 1.29, 1.28, 1.0, 0.9])
+    curve = LossCurve(np.arange(1, 11) * 100, loss, lr=np.where(loss < 1.2, 1e-4, 1e-3), name="short")
+    assert fit(curve, intervals=False).warnings == ()
+
+
+def test_a_log_of_the_last_steps_alone_is_refused_with_what_settles_it():
+    """Of 50,000 updates before the first row no rate is known: no warmup is made up for them."""
+    step = np.arange(50010, 51501, 10)
+    late = {"step": step, "lr": np.full(step.size, 1e-3), "loss": 1.4 + 0.3 * np.exp(-(step - 50000) / 300)}
+    with pytest.raises(CurveError, match="begins at step 50010 of 51500.*subtract the steps done before"):
+        fit(curve_from(late), intervals=False)
+    for known in (late | {"step": step - 50000}, late):
+        assert fit(curve_from(known, warmup=0), intervals=False).predict([1e-3] * 51500, None).final < 1.7
 
 
 def test_runs_that_share_no_law_are_said_not_to(tmp_path, capsys):

@@ -97,6 +97,19 @@ def test_a_free_peak_is_sought_among_those_fitted():
     assert any("No run was fitted at the peak" in note for note in design_schedule(fitted(), 400, peak=5 * PEAK).notes)
 
 
+def test_a_member_of_a_family_says_what_is_better_outside_and_is_not_compared_with_itself():
+    found = design(family="cosine")
+    better = [name for name, each in found.baselines.items() if each.regret < 0.0 and each.distinct]
+    said = " ".join(found.sentences)
+    assert better
+    assert f"Predicted to be better, outside of this family: {'; '.join(better)}." in said
+    assert not set(better) & set(said.partition("prefers ")[2].partition(":")[0].split("; "))
+    assert "Predicted to be better" not in " ".join(design().sentences)
+    itself = replace(found)
+    itself.__dict__["baselines"] = {"itself": Baseline(found.rates, found.loss, 0.0, (0.0, 0.0))}
+    assert "itself" not in " ".join(itself.sentences)
+
+
 def test_the_best_over_the_draws_is_best_in_their_mean():
     one, other = design(), design(over_draws=True)
     samples = fitted().posterior.samples

@@ -48,6 +48,7 @@ def test_no_choice_drawn_at_random_is_better(point, noise):
     s, beta = (float(Fraction(each)) for each in point)
     compute = 1e8
     found = plan_run(compute=compute, s=point[0], beta=point[1], noise=noise, schedule="wsd")
+    assert repr(found).startswith(f"TrainingPlan(wsd, compute {compute:.4g}: excess_risk ")
     best = found["excess_risk"].value
     own = [found[name].value for name in ("peak_lr", "model_size", "decay_fraction", "data_size")]
     assert wsd_risk(*own, s, beta, noise) == pytest.approx(best, rel=3e-3)  # blocks, at whose middle e is taken
