@@ -7,9 +7,6 @@ from scan_private import private_names, replaced_names
 REPLACED = {
     # what stands in for two minutes of work
     "tests/fsl_num/cli_outcomes.py": {"fsl_num.claims.runner.verify_all"},
-    "tests/fsl_num/cli/test_num_cli_web_page.py": {"fsl_num.claims.runner.verify_all"},
-    # how often a file is written decides at which write the disk is full
-    "tests/fsl_num/simulate/test_num_simulate_monte_carlo_resume.py": {"files.SHARE"},
     # a ball must hold the truth whatever the guess was and however little the modes say: no input makes them so bad
     "tests/fsl_num/volterra/test_num_volterra_enclosure_panels.py": {
         "March.collocate", "enclosure.ROUNDS", "enclosure.ball_modes",
