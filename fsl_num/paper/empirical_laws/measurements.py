@@ -254,4 +254,4 @@ def exactly(terms: Mapping[str, float], wrong: Mapping[str, Mapping[str, float]]
             factor * named_value(name, *point, *sample.point) for name, factor in factors.items()
         )
 
-    return Sharp(total(terms), lambda point: QUADRATURE, {name: total(each) for name, each in wrong.items()})
+    return Sharp(total(terms), QUADRATURE, {name: total(each) for name, each in wrong.items()})

@@ -133,7 +133,7 @@ def test_a_check_without_mutants_is_vacuous():
     [
         ([], claimed(1.0), "the measurement has no entries"),
         ({"one": along(1.0)(Sample("hard", 1, 4)), "two": []}, claimed(1.0), "the part 'two' of the measurement"),
-        (np.array([]), lambda sample: Sharp(lambda x: x, lambda x: 1.0), "no point was measured"),
+        (np.array([]), lambda sample: Sharp(lambda x: x, 1.0), "no point was measured"),
         ({"one": None}, lambda sample: Joint({}), "the statement has no parts"),
     ],
 )
@@ -260,7 +260,7 @@ def test_a_check_says_which_errors_it_cannot_reject():
 
 def test_a_record_holds_no_number_that_is_not_finite():
     def statement(sample):
-        return Sharp(lambda x: x, lambda x: 1e-300, {"wrong": lambda x: -x})
+        return Sharp(lambda x: x, 1e-300, {"wrong": lambda x: -x})
 
     outcome = runner.verify(made_up(measure=lambda sample: [(1.0, math.inf)], statement=statement))
     text = json.dumps(outcome.to_json(), allow_nan=False)
