@@ -62,7 +62,7 @@ def _summed(series: Sum, digits: int) -> Expr:
 def sharp(
     expression: Any,
     parameters: Point,
-    remainder: Callable[[Point], float],
+    remainder: Callable[[Point], float] | float,
     wrong: Mapping[str, Any],
     *,
     scale: str | None = None,
@@ -80,9 +80,6 @@ def sharp(
 
         return value
 
-    def moved(size: float) -> list[Callable[[Point], Any]]:
-        return [claimed(expression, sign * size) for sign in (1, -1)] if scale else []
-
     mutants = {name: claimed(other) for name, other in wrong.items()}
     if scale:
         mutants |= {f"power of {scale} {sign} 0.05": claimed(expression, float(f"{sign}0.05")) for sign in "+-"}
@@ -90,7 +87,7 @@ def sharp(
         claimed(expression),
         remainder,
         mutants,
-        lambda kind, size: moved(size) if kind == "power" else [],
+        lambda kind, size: [claimed(expression, sign * size) for sign in (1, -1) if kind == "power" and scale],
     )
 
 

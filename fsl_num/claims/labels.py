@@ -1,7 +1,7 @@
 """The account of the paper: every statement and every numbered formula, and which claims verify it.
 
->>> from fsl_num.claims.labels import account
->>> next(place for place in account() if place.label == "cor: contraction").line
+>>> from fsl_num.claims.label_table import PLACES
+>>> next(place for place in PLACES if place.label == "cor: contraction").line
 768
 """
 
@@ -40,11 +40,6 @@ def section_of(line: int) -> Section:
     return around[-1]
 
 
-def account() -> tuple[Place, ...]:
-    """Every place, in the order of the paper."""
-    return PLACES
-
-
 def covering_claims(place: Place, claims: Sequence[Claim], places: Sequence[Place]) -> tuple[str, ...]:
     """The ids of the claims that verify a place, in the order of the claims.
 
@@ -67,7 +62,7 @@ def where(label: str, line: int) -> str:
     >>> where("thm: wsd", 1022), where("eqn: fsl", 558)
     ('theorem 3 of section 5, in section 5.3, line 1022', 'formula in section 4.2, line 558')
     """
-    kinds = (place.kind for place in account() if place.label == label and place.line - _HEAD <= line <= place.last)
+    kinds = (place.kind for place in PLACES if place.label == label and place.line - _HEAD <= line <= place.last)
     kind, section = next(kinds, ""), section_of(line)
     if kind in STATEMENTS:
         outer, _, count = numbers()[label][0].partition(".")
@@ -90,7 +85,7 @@ def numbers() -> dict[str, tuple[str, str]]:
     """
     counts: dict[tuple[str, str], int] = {}
     numbered = {}
-    for place in account():
+    for place in PLACES:
         if place.kind in STATEMENTS:
             section = section_of(place.line).number.partition(".")[0]
             for kind in (place.kind, ""):
@@ -106,7 +101,7 @@ def statements_numbered(kind: str, number: str) -> tuple[Place | None, Place | N
     ['thm: wsd', 'thm:geometric']
     """
     known = numbers()
-    of_kind = [place for place in account() if place.kind == kind]
+    of_kind = [place for place in PLACES if place.kind == kind]
     by_kind, together = (next((each for each in of_kind if known[each.label][way] == number), None) for way in (0, 1))
     return by_kind, together
 
@@ -117,10 +112,10 @@ def place_at(line: int) -> Place:
     >>> place_at(739).label, place_at(230).label
     ('lem: half-scale', 'tab: optimal-scaling')
     """
-    around = [each for each in account() if each.line <= line <= each.last]
+    around = [each for each in PLACES if each.line <= line <= each.last]
     if around:
         return min(around, key=lambda each: each.last - each.line)
-    return min(account(), key=lambda each: min(abs(each.line - line), abs(each.last - line)))
+    return min(PLACES, key=lambda each: min(abs(each.line - line), abs(each.last - line)))
 
 
 def orphans(claims: Sequence[Claim], places: Sequence[Place]) -> tuple[str, ...]:
@@ -149,11 +144,11 @@ def place_verdicts(claims: Sequence[Claim], outcomes: Mapping[str, Outcome]) -> 
     >>> place_verdicts(all_claims(), {})["appendix_rkhs:1235"]
     'not checkable'
     """
-    places, known = account(), {claim.id: claim for claim in claims}
+    known = {claim.id: claim for claim in claims}
     order = (Verdict.REFUTED, Verdict.SUPPORTED, Verdict.ENCLOSED, Verdict.PROVED)
     verdicts = {}
-    for place in places:
-        covering = [known[each] for each in covering_claims(place, claims, places)]
+    for place in PLACES:
+        covering = [known[each] for each in covering_claims(place, claims, PLACES)]
         roles = ({"printed"}, {"argument"}, {each.role for each in covering})
         decisive = next((some for role in roles if (some := [each for each in covering if each.role in role])), [])
         records = [outcomes.get(each.id) for each in decisive]
@@ -166,14 +161,13 @@ def place_verdicts(claims: Sequence[Claim], outcomes: Mapping[str, Outcome]) -> 
 
 def account_json(claims: Sequence[Claim]) -> list[dict[str, Any]]:
     """The account as JSON-ready values: label, line, kind, the claims that verify it, and why it is not checkable."""
-    places = account()
     return [
         {
             "label": place.label,
             "line": place.line,
             "kind": place.kind,
-            "claims": list(covering_claims(place, claims, places)),
+            "claims": list(covering_claims(place, claims, PLACES)),
             "not_checkable": place.excuse or None,
         }
-        for place in places
+        for place in PLACES
     ]

@@ -50,7 +50,7 @@ def points(claim: Claim, count: int, seed: int) -> dict[str, tuple[Point, ...]]:
     if claim.sides.conditions or claim.sides.borders:
         _complete(claim, given, drawn, seed)
         for line in claim.sides.lines() if count > 1 else ():
-            _on_line(claim, line, given, drawn)
+            _on_line(line, given, drawn)
     return {name: tuple(dict.fromkeys((*given[name], *drawn[name]))) for name in given}
 
 
@@ -86,7 +86,7 @@ def _reached(claim: Claim, chosen: Sequence[Point]) -> set[tuple[str, ...]]:
     return {claim.sides.at(each) for point in chosen for each in claim.own(*point)}
 
 
-def _on_line(claim: Claim, line: Any, given: dict[str, list[Point]], drawn: dict[str, list[Point]]) -> None:
+def _on_line(line: Any, given: dict[str, list[Point]], drawn: dict[str, list[Point]]) -> None:
     """A point on a line between two sides, found from those drawn, where there is none."""
     every = [each for lists in (given, drawn) for some in lists.values() for each in some]
     if any(line.subs({s: each[0], beta: each[1]}) for each in every):

@@ -299,14 +299,14 @@ def _growth_law(exponents: Mapping[str, float], logs: Mapping[str, Array]) -> Ar
 class Sharp:
     """measured / claimed tends to 1: at each point the relative error is at most the remainder that theory allows.
 
-    ``claimed`` maps the exact points of the measurement to numbers (mpmath or float); ``remainder`` gives, point by
-    point, the largest relative error that the next order of the expansion and the rounding allow. ``wrong`` are the
+    ``claimed`` maps the exact points of the measurement to numbers (mpmath or float); ``remainder`` is, or gives point
+    by point, the largest relative error that the next order of the expansion and the rounding allow. ``wrong`` are the
     mutants: other claimed functions under the same remainders, beside the claimed one times 1 +- ``off``. ``rigorous``:
     values and claimed numbers are balls of Arb, the remainders proven: the far ends of the balls decide.
     """
 
     claimed: Callable[[Any], Any]
-    remainder: Callable[[Any], float]
+    remainder: Callable[[Any], float] | float
     wrong: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     perturbed: Callable[[str, float], Sequence[Callable[[Any], Any]]] | None = None
     off: float = CONSTANT_MUTATION
@@ -320,7 +320,7 @@ class Sharp:
         for point, value in measured:
             ratio = value / self.claimed(point)
             error = float(abs(ratio - 1).upper()) if self.rigorous else abs(float(ratio - 1))
-            allowed = self.remainder(point)
+            allowed = self.remainder(point) if callable(self.remainder) else self.remainder
             ratios.append(float(ratio))
             if not (math.isfinite(error) and allowed > 0):
                 raise ValueError(f"relative error {error} against {allowed} at {point}: nothing can be judged")

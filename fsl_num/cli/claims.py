@@ -114,11 +114,12 @@ def _claims_numbered(kind: str, number: str) -> Sequence[Claim]:
 
 def _claims_at(line: int) -> Sequence[Claim]:
     from fsl_num.claims.errata import errata
-    from fsl_num.claims.labels import account, covering_claims, place_at
+    from fsl_num.claims.label_table import PLACES
+    from fsl_num.claims.labels import covering_claims, place_at
     from fsl_num.claims.registry import all_claims
 
     place = place_at(line)
-    covering = covering_claims(place, all_claims(), account())
+    covering = covering_claims(place, all_claims(), PLACES)
     if not covering:
         raise InputError(f"line {line} of the paper's source: {place.label} is not checked; {place.excuse}")
     if not place.line <= line <= place.last:

@@ -233,7 +233,7 @@ def _missed_words(curves: Sequence[LossCurve], whole: Task, theta: Array) -> lis
     """Which curves the law found misses by far more than their rows scatter, and what that may mean."""
     ends = np.cumsum([plan.recorded.size for plan in whole.plans])[:-1]
     missed = []
-    logs = (np.log(whole.target.observed), np.log(np.maximum(whole.bound(theta)[0], 1e-300)))
+    logs = (np.log(whole.target.observed), np.log(np.maximum(whole.bound.losses(theta), 1e-300)))
     for curve, measured, law in zip(curves, *(np.split(each, ends) for each in logs), strict=True):
         off = float(np.median(np.abs(measured - law)))
         scatter = float(np.median(np.abs(np.diff(measured)))) if measured.size > 1 else 0.0

@@ -96,7 +96,7 @@ class States:
 def _state(law: Law, plan: Plan, theta: Array) -> Array:
     """The four rows of the states of one plan."""
     time, peak = np.log(plan.intrinsic_time), np.full(plan.recorded.size, np.log(plan.peak))
-    loss = np.maximum(law.bind([plan], "coarse")(theta)[0], 1e-12)
+    loss = np.maximum(law.bind([plan], "coarse").losses(theta), 1e-12)
     limit = constant_loss(law, theta, plan.model_size)
     left = np.maximum(1.0 - limit / loss, 0.0)
     if law.final_only:
@@ -105,7 +105,7 @@ def _state(law: Law, plan: Plan, theta: Array) -> Array:
     step = np.clip(np.round(plan.intrinsic_time / plan.peak), 1, count).astype(np.int64)
     known, place = np.unique(step, return_inverse=True)
     flat = Plan(np.full(count, plan.peak), known, 0, float(np.mean(plan.batch_sizes)), plan.model_size)
-    constant = np.maximum(law.bind([flat], "coarse")(theta)[0], 1e-12)[place]
+    constant = np.maximum(law.bind([flat], "coarse").losses(theta), 1e-12)[place]
     gained = np.clip((constant - loss) / np.maximum(constant - limit, 1e-12), 0.0, 1.0)
     return np.stack([time, gained, peak, left])
 

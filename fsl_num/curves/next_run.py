@@ -17,6 +17,7 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -180,7 +181,7 @@ def next_run(
     'decayed'
     """
     instance_of("fit", fit, FitResult)
-    fit, targets = fit.redrawn(_DRAWS), _targets(target)
+    targets = _targets(target)
     for each in targets:
         check_peak(each.peak, fit.peaks)
     level = proper_share("level", level)
@@ -200,6 +201,7 @@ def next_run(
             if least
             else "there is no candidate: name at least one schedule that might be trained next"
         )
+    fit = _redrawn(fit)
     wanted = [fit.posterior.errors(fit.law, each, fit.theta) for each in targets]
 
     def width(variances: list[float]) -> float:
@@ -215,6 +217,12 @@ def next_run(
         )
     candidates_measured.sort(key=lambda each: (each.half_width, each.cost))
     return NextRun(tuple(targets), width(now), level, tuple(candidates_measured))
+
+
+@lru_cache(maxsize=1)
+def _redrawn(fit: FitResult) -> FitResult:
+    """The fit with draws enough; they are kept for the next question about the same fit."""
+    return fit.redrawn(_DRAWS)
 
 
 def usual_candidates(fit: FitResult, targets: Sequence[Plan], budget: float = np.inf) -> dict[str, Plan]:

@@ -55,9 +55,9 @@ class Posterior:
         their number; the covariance of what more the law may miss, (recorded, recorded); and the states there.
         """
         bound = law.bind([plan], "coarse")  # of a spread three digits are plenty
-        moved = np.stack([np.log(np.maximum(bound(sample)[0], 1e-12)) for sample in self.samples])
+        moved = np.stack([np.log(np.maximum(bound.losses(sample), 1e-12)) for sample in self.samples])
         states = States.of(law, [plan], theta)
-        drawn = moved - np.log(bound(theta)[0]) - self.misfit.elsewhere(states)
+        drawn = moved - np.log(bound.losses(theta)) - self.misfit.elsewhere(states)
         return np.asarray(drawn / np.sqrt(len(drawn))), OWN + self.misfit.conditional(states, states), states
 
     def spread(self, law: Law, plan: Plan, theta: Array, known: tuple[Plan, Array, float] | None = None) -> Array:
@@ -108,7 +108,7 @@ def draw(
     ``fitted``: the law bound to few rows, of which as much is known as the ``residuals`` of the fit to all of them say.
     """
     stream = np.random.default_rng((seed, 1))
-    values, width = fitted.bound(theta)[0], widths(fitted, theta)
+    values, width = fitted.bound.losses(theta), widths(fitted, theta)
     weights = fitted.target.influence(np.log(fitted.target.observed) - np.log(values))
     states = States.of(fitted.law, fitted.plans, theta)
     size, carried = size_of(fitted, theta, residuals, width, states)

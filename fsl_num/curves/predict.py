@@ -245,7 +245,7 @@ def left_over(result: FitResult, run: LossCurve) -> tuple[float, float, float]:
     Then the share of their mean that it is, and the variance of that mean by noise.
     """
     time = run.plan.intrinsic_time
-    residual = np.log(run.observed) - np.log(result.law.bind([run.plan], "fit")(result.theta)[0])
+    residual = np.log(run.observed) - np.log(result.law.bind([run.plan], "fit").losses(result.theta))
     last = residual[time >= _RECENT * time[-1]]
     left = float(States.of(result.law, [run.plan.at(run.plan.recorded[-1:])], result.theta).left[0])
     noise, missed = float(residual.var()), OWN + (EXPECTED * left) ** 2
@@ -269,9 +269,9 @@ def _losses(law: Law, plan: Plan, theta: Array) -> Array:
         middle = (first + last) // 2
         some = np.unique(np.concatenate([first, middle, last]))
         few = plan.at(plan.recorded[some])
-        loss = law.bind([few])(theta)[0]
+        loss = law.bind([few]).losses(theta)
         ends = np.isin(some, first) | np.isin(some, last)
         line = np.interp(few.recorded, few.recorded[ends], loss[ends])
         if np.abs(line - loss).max() <= _NEGLIGIBLE * np.abs(loss).min():
             return np.asarray(np.interp(plan.recorded, few.recorded, loss))
-    return law.bind([plan])(theta)[0]
+    return law.bind([plan]).losses(theta)

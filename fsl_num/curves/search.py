@@ -99,7 +99,7 @@ class Task:
 
     def counted(self, theta: Array) -> float:
         """Return how much of its weight a row keeps in the mean: less than 1 where residuals exceed delta."""
-        residual = self.target.residual(self.bound(theta)[0])
+        residual = self.target.residual(self.bound.losses(theta))
         return float(self.target.influence(residual).sum() / self.target.weights.sum())
 
     def pull(self, dispersion: float) -> Pull:
@@ -242,7 +242,7 @@ class Residuals:
     @staticmethod
     def of(task: Task, theta: Array, seeds: float = 0.0) -> Residuals:
         """Return what the residuals of a law with the parameters ``theta`` say, curve by curve."""
-        values = task.bound(theta)[0]
+        values = task.bound.losses(theta)
         off = np.log(task.target.observed) - np.log(np.maximum(values, 1e-300))
         residual = off * np.sqrt(task.target.weights)
         ends = np.cumsum([plan.recorded.size for plan in task.plans])[:-1]

@@ -69,7 +69,7 @@ def blocks(steps: float, per_decade: int, shortest: float = 1.0) -> Array:
     return np.asarray(np.diff(np.concatenate([[0.0], left]))[::-1])
 
 
-def best_rates(objective: Objective, steps: Array, *, start: Array | None = None) -> BestSchedule:
+def best_rates(objective: Objective, steps: Array) -> BestSchedule:
     """The best rates in (0, 1] without any other constraint: they may rise.
 
     Parameters
@@ -78,8 +78,6 @@ def best_rates(objective: Objective, steps: Array, *, start: Array | None = None
         The loss and its gradient, as :func:`~fsl_num.design.objectives.functional_objective` gives it; positive.
     steps
         Steps of the blocks in time order, all positive, as :func:`blocks` gives them.
-    start
-        Rates at which the search begins; one half throughout unless given.
 
     A quasi-Newton method with bounds, in the logarithms of the rates, finds which rates stay at 1, Newton's method
     moves the others until nothing is gained: the last rates are worth little and a quasi-Newton method leaves them
@@ -95,7 +93,7 @@ def best_rates(objective: Objective, steps: Array, *, start: Array | None = None
     from scipy.optimize import minimize
 
     steps = _checked(steps)
-    logs = np.log(np.full(steps.size, 0.5) if start is None else start)
+    logs = np.log(np.full(steps.size, 0.5))
 
     def at(point: Array) -> tuple[float, Array]:
         rates = np.exp(point)

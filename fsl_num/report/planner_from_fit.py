@@ -89,7 +89,7 @@ def plan_from_fit(
                 rates = step_rates("1-sqrt", peak=peak, steps=steps, decay_fraction=share,
                                    **({"warmup": warmup} if warmup else {}))  # fmt: skip
                 bound = fit.law.bind([Plan(rates, [steps], warmup, batch, model)], "coarse")
-                losses.append(np.array([float(bound(theta)[0][0]) for theta in draws]))
+                losses.append(np.array([float(bound.losses(theta)[0]) for theta in draws]))
                 options.append((float(peak), model or math.nan, share, float(steps), batch))
     if not options:
         raise ValueError(

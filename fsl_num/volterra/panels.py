@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fsl_num.compression import Modes, kernel_modes
 from fsl_num.schedules import Discrete, Schedule
 from fsl_num.validation import Array
-from fsl_num.volterra.modes import Modes, kernel_modes
 from fsl_num.volterra.problem import Problem
 
 _STAGES = 6

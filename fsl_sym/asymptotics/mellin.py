@@ -186,7 +186,7 @@ class Expansion:
         return tuple(terms)
 
 
-def _residue(parts: tuple[Piece, ...], w: Expr, power: Expr, x: Symbol, pole: Expr) -> list[Term]:
+def _residue(parts: tuple[Piece, ...], w: Expr, power: Expr, pole: Expr) -> list[Term]:
     """Minus the residue of ``f*(z) zeta(w - power z) x^-z`` at the pole, split by powers of log x."""
     zeta_regular, zeta_poles = zeta_laurent(simplified(w - power * pole), -power)
     log_x = Symbol("log_x")
@@ -332,7 +332,7 @@ def _expand(parts: tuple[Piece, ...], w: Expr, beta: Expr, x: Symbol, prefactor:
             positive_gammas(scale * term.coefficient), expand(simplified(term.power + shift)), term.log_power, term.pole
         )
         for pole in poles
-        for term in _residue(parts, w, beta, x, pole)
+        for term in _residue(parts, w, beta, pole)
     ]
     return Expansion(
         parts,

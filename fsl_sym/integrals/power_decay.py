@@ -47,11 +47,11 @@ def _rate_exponent(power: Expr) -> Expr:
     return power / (power + 1)
 
 
-def power_sum(power: Expr = p, size: Expr = M) -> Expr:
+def power_sum(power: Expr = p) -> Expr:
     """The sum over modes: ``a 2^(-q-1) T^-q sum_{j<=M} lambda_j^(1-q) lowergamma(q + 1, 2 lambda_j T)``."""
     q = _rate_exponent(power)
     summand = j ** (-beta / (power + 1)) * lowergamma(q + 1, 2 * LAM * T)
-    return a * Integer(2) ** (-q - 1) * T**-q * over_modes(summand, size)
+    return a * Integer(2) ** (-q - 1) * T**-q * over_modes(summand, M)
 
 
 def power_asymptotics(power: Expr = p) -> Expansion:

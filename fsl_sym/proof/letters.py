@@ -248,12 +248,9 @@ def _may_be_infinite(item: Sum | Integral) -> bool:
     if isinstance(item, Sum):
         return any({oo, -oo} & {*limits[1:]} for limits in item.limits)
     # of finitely many terms each is looked at
-    inside = item.function.replace(lambda part: isinstance(part, Sum) and not _may_be_infinite(part), _term)
+    inside = item.function.replace(lambda part: isinstance(part, Sum) and not _may_be_infinite(part),
+                                 lambda total: total.function)  # fmt: skip
     return not all(continuous_up_to_the_ends(inside, *limits) for limits in item.limits)
-
-
-def _term(total: Sum) -> Expr:
-    return total.function
 
 
 def _range_fault(letter: Symbol, low: Expr, high: Expr) -> str:

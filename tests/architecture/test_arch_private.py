@@ -5,18 +5,8 @@ from project import ROOT, offenders
 from scan_private import private_names, replaced_names
 
 REPLACED = {
-    # what stands in for the registry, or for two minutes of work
-    "tests/fsl_num/claims/test_num_runner.py": {"runner.all_claims", "runner.claim_of"},
-    "tests/fsl_num/claims/test_num_cache.py": {
-        "runner.verify",  # its calls are counted
-        "module.version", "module.versions",  # of libraries that are not installed here
-    },
+    # what stands in for two minutes of work
     "tests/fsl_num/cli_outcomes.py": {"fsl_num.claims.runner.verify_all"},
-    "tests/fsl_num/cli/test_num_cli_web_page.py": {"fsl_num.claims.runner.verify_all"},
-    # a fault of the program itself, of which the command must say one sentence
-    "tests/fsl_num/cli/test_num_cli_outputs.py": {"fsl_num.report.table.table_json"},
-    # how often a file is written decides at which write the disk is full
-    "tests/fsl_num/simulate/test_num_simulate_monte_carlo_resume.py": {"files.SHARE"},
     # a ball must hold the truth whatever the guess was and however little the modes say: no input makes them so bad
     "tests/fsl_num/volterra/test_num_volterra_enclosure_panels.py": {
         "March.collocate", "enclosure.ROUNDS", "enclosure.ball_modes",

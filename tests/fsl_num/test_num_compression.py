@@ -12,10 +12,9 @@ from conftest import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fsl_num.compression import Modes, compress
+from fsl_num.compression import Modes, compress, kernel_modes
 from fsl_num.mode_errors import SMALLEST
 from fsl_num.spectrum import exponential_sum, forgetting_kernel, kernel_integral, signal, trace
-from fsl_num.volterra import modes as kernel
 
 BETA = (1.05, 2.0, 6.0)
 SIZES = (1.0, 17.0, 1e3, 1e30, math.inf)
@@ -93,13 +92,13 @@ def test_integrals_to_infinity(beta: float, size: float, horizon: float) -> None
 
 
 def test_there_is_one_class_of_modes() -> None:
-    assert kernel.Modes is Modes
-    short = kernel.kernel_modes(2.0, math.inf, 1e6)
+    assert Modes is Modes
+    short = kernel_modes(2.0, math.inf, 1e6)
     assert short.kernel(3.0) == pytest.approx(forgetting_kernel(3.0, 2.0), rel=short.error + 1e-14)
     assert short.kernel_integral(0.0, math.inf) == pytest.approx(0.5 * trace(2.0), rel=short.error + 1e-14)
     with pytest.raises(ValueError, match="forgetting kernel alone"):
         short.signal(1.0)
-    assert kernel.kernel_modes(2.0, 7, 5.0).rates.tolist() == [float(j) ** -2.0 for j in range(1, 8)]
+    assert kernel_modes(2.0, 7, 5.0).rates.tolist() == [float(j) ** -2.0 for j in range(1, 8)]
 
 
 @pytest.mark.parametrize(

@@ -55,17 +55,24 @@ def linear(name: str, symbol: str, meaning: str, unit: str = "loss") -> Paramete
 class Bound:
     """A law bound to plans, ready to be evaluated many times: the recorded steps of all plans, one after another.
 
-    ``columns``: see :data:`Columns`. ``linear``: how many parameters are linear; these come first.
+    ``columns``: see :data:`Columns`. ``linear``: how many parameters are linear; these come first. ``without_slopes``:
+    the columns alone, where they cost much less than with their derivatives.
     """
 
     columns: Columns
     linear: int
+    without_slopes: Callable[[Array], Array] | None = None
 
     def __call__(self, theta: Array) -> tuple[Array, Array]:
         """Return the losses and their Jacobian, shape (n,) and (n, parameters)."""
         weights = theta[: self.linear]
         x, slopes = self.columns(theta[self.linear :])
         return x @ weights, np.concatenate([x, slopes @ weights], axis=1)
+
+    def losses(self, theta: Array) -> Array:
+        """Return the losses alone, shape (n,)."""
+        x = (self.without_slopes or (lambda rest: self.columns(rest)[0]))(theta[self.linear :])
+        return np.asarray(x @ theta[: self.linear])
 
 
 class Law(ABC):
@@ -154,7 +161,7 @@ class Law(ABC):
 
     def predict(self, schedule: Any, parameters: Mapping[str, Any] | Sequence[float] | Array) -> Array:
         """Return the loss at the recorded steps of a plan, a curve, a schedule or an array of learning rates."""
-        return self.bind([as_plan(schedule)])(self.vector(parameters))[0]
+        return self.bind([as_plan(schedule)]).losses(self.vector(parameters))
 
     def jacobian(self, schedule: Any, parameters: Mapping[str, Any] | Sequence[float] | Array) -> Array:
         """Return the derivatives of :meth:`predict` by the parameters, shape (recorded, parameters)."""

@@ -179,24 +179,26 @@ class FunctionalLaw(Law):
 
         names = self.names[count:]
 
-        def columns(theta: Array) -> tuple[Array, Array]:
+        def columns(theta: Array, sloped: bool = True) -> tuple[Array, Array]:
             values = dict(zip(names, theta.tolist(), strict=True))
             powers = values.get("p", 1.0), values.get("q", 0.0), values.get("r", 0.0), values.get("v", 0.0)
             weights = power_memory(mu, theta[1], theta[2])
-            x, slopes = np.ones((size, count)), np.zeros((size, nonlinear, count))
+            x, slopes = np.ones((size, count)), np.zeros((size if sloped else 0, nonlinear, count))
             low = 0
             for part in parts:
                 rows = slice(low, low + part.size)
-                part.fill(x[rows], slopes[rows], theta, powers, weights)
+                part.fill(x[rows], slopes[rows] if sloped else None, theta, powers, weights)
                 low += part.size
             if sizes is not None:
                 last = -1
                 s = theta[0]
                 value, by_exponent = power(sizes, s * theta[-1])
-                x[:, last], slopes[:, 0, last], slopes[:, -1, last] = value, by_exponent * theta[-1], by_exponent * s
+                x[:, last] = value
+                if sloped:
+                    slopes[:, 0, last], slopes[:, -1, last] = by_exponent * theta[-1], by_exponent * s
             return x, slopes
 
-        return Bound(columns, count)
+        return Bound(columns, count, lambda theta: columns(theta, sloped=False)[0])
 
 
 def rescaled(law: FunctionalLaw, theta: Array, noise: Any, speed: Any, *without: str) -> Array:
@@ -322,9 +324,10 @@ class _Part:
         self.clock = _Clock.of(plan, past, mu)
 
     def fill(
-        self, x: Array, slopes: Array, theta: Array, powers: tuple[float, float, float, float], weights: Array
+        self, x: Array, slopes: Array | None, theta: Array, powers: tuple[float, float, float, float], weights: Array
     ) -> None:
-        """Write the columns and their derivatives; ``powers``: p, q, r and v; ``weights``: of the memory."""
+        """Write the columns, and their derivatives where they have a place; ``powers``: p, q, r and v; ``weights``: of
+        the memory."""
         p, q, r, v = powers
         if self.higher:  # shorter steps: a slower signal and memory, and the noise of smaller rates
             pace, theta = np.exp(-v * self.higher), theta.copy()
@@ -332,10 +335,17 @@ class _Part:
             weights = power_memory(self.mu, theta[1], theta[2])
         paced = self.law.paced and self.larger is not None  # else time passes by the rates alone, whatever r
         clock = _Clock.of(self.plan, self.past, self.mu, self.larger, r) if paced else self.clock
-        x[:, 1], slopes[:, 0, 1], slopes[:, 3, 1], by_time = _signal(clock.recorded[0], theta)
+        x[:, 1], *by_signal = _signal(clock.recorded[0], theta)
         batches, by_power, by_pace = self.batches.noise(q * (1.0 - r), r) if self.batches else 3 * (self.none,)
         shorter = v * self.higher
         noise = [np.exp(p * (rate - shorter) + batch) for rate, batch in zip(self.rates, _around(batches), strict=True)]
+        signals = [_signal(times, theta) for times, _ in (clock.after, clock.before)] if self.law.signal_noise else []
+        left = [one * signal[0] for one, signal in zip(noise, signals, strict=False)]
+        if slopes is None:
+            responses = clock.memory.response(np.stack([_change(each) for each in (noise, left) if each]), weights[:1])
+            x[:, 2 : 3 + self.law.signal_noise] = responses[:, :, 0]
+            return
+        slopes[:, 0, 1], slopes[:, 3, 1], by_time = by_signal
         # what moves the logarithm of the noise of an update
         moving = [(self.finite[0] - shorter, self.finite[1] - shorter)] * self.law.free_amplitude
         if self.law.batches:
@@ -344,8 +354,6 @@ class _Part:
         free = slice(4, 4 + len(moving))
         sources = [_change(noise), *(_change(noise, each) for each in moving)]
         if self.law.signal_noise:
-            signals = [_signal(times, theta) for times, _ in (clock.after, clock.before)]
-            left = [one * signal[0] for one, signal in zip(noise, signals, strict=True)]
             sources += [_change(left), *(_change(noise, [signal[each] for signal in signals]) for each in (1, 2))]
             sources += [_change(left, each) for each in moving]
             if self.law.paced:

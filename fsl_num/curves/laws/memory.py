@@ -88,8 +88,9 @@ def changes(plan: Plan, first: int = 0, detail: str = "exact") -> Changes:
         jumps = jumps[jumps >= first]
         if jumps.size <= groups:  # a schedule that jumps all the time is merged like any other
             edges += [jumps, jumps + 1]
-    cuts = np.unique(np.concatenate(edges)).astype(np.int64)
-    cuts = cuts[cuts <= max(int(plan.recorded[-1]), first)]
+    cut = np.zeros(size + 1, dtype=bool)
+    cut[np.concatenate(edges)] = True
+    cuts = np.flatnonzero(cut[: max(int(plan.recorded[-1]), first) + 1])
     starts, stops = cuts[:-1], cuts[1:]
     total, moment, place = plan.sums
     mass = total[stops] - total[starts]

@@ -94,7 +94,7 @@ def _ansatz_statement(sample: Sample) -> Sharp:
         "the reduction added": _ansatz_loop(sample, sign=-1.0),
         "gamma = 2 - 1/beta": _ansatz_loop(sample, 1.0),
     }
-    return Sharp(_ansatz_loop(sample), lambda point: measurements.ONE_PASS, wrong)
+    return Sharp(_ansatz_loop(sample), measurements.ONE_PASS, wrong)
 
 
 def _near_rays(sample: Sample) -> list[Ray]:

@@ -65,7 +65,7 @@ def _chinchilla_statement(sample: Sample) -> Sharp:
         "M and D exchanged": said_right.subs({M: D, D: M}, simultaneous=True),
         "the power of M above": said_right.replace(lambda part: part.is_Pow and part.base == M, lambda part: 1 / part),
     }
-    return sharp(said_right, _FINAL, lambda point: ONE_PASS, wrong)
+    return sharp(said_right, _FINAL, ONE_PASS, wrong)
 
 
 CLAIMS: tuple[Claim, ...] = (

@@ -86,10 +86,8 @@ def over_intrinsic_time(each: Schedule, beta: float, gain: Curve) -> float:
     return integral(lambda t: decay_kernel(beta)(whole - t) * gain(t) * each.gamma(t), 0.0, whole, each.breaks)
 
 
-def over_steps(
-    each: Schedule, beta: float, gain: Curve, *, power: int = 2, weight: Curve | None = None, start: float = 0.0
-) -> float:
-    """int_start^K K(T(K) - T(u)) g(T(u)) phi(u)^power weight(u) du/b."""
+def over_steps(each: Schedule, beta: float, gain: Curve, *, power: int = 2, weight: Curve | None = None) -> float:
+    """int_0^K K(T(K) - T(u)) g(T(u)) phi(u)^power weight(u) du/b."""
     whole = each.total_intrinsic_time
 
     def integrand(u: Array) -> Array:
@@ -97,7 +95,7 @@ def over_steps(
         noise = decay_kernel(beta)(whole - time) * gain(time) * each.learning_rate(u) ** power / each.batch_size
         return np.asarray(noise if weight is None else noise * weight(u))
 
-    return integral(integrand, start, each.steps, each.physical_breaks)
+    return integral(integrand, 0.0, each.steps, each.physical_breaks)
 
 
 def reduction_as_defined(each: Schedule, beta: float, gain: Curve) -> float:
@@ -256,4 +254,4 @@ def exactly(terms: Mapping[str, float], wrong: Mapping[str, Mapping[str, float]]
             factor * named_value(name, *point, *sample.point) for name, factor in factors.items()
         )
 
-    return Sharp(total(terms), lambda point: QUADRATURE, {name: total(each) for name, each in wrong.items()})
+    return Sharp(total(terms), QUADRATURE, {name: total(each) for name, each in wrong.items()})

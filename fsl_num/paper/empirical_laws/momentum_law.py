@@ -68,7 +68,7 @@ def _momentum_statement(sample: Sample) -> Sharp:
         "S2 added": _momentum_loop(sign=-1.0),
         "S1 without the last step": _momentum_loop(last=1),
     }
-    return Sharp(_momentum_loop(), lambda point: ONE_PASS, wrong)
+    return Sharp(_momentum_loop(), ONE_PASS, wrong)
 
 
 def _momentum_single(shift: int = 1) -> Value:
@@ -83,7 +83,7 @@ def _momentum_single(shift: int = 1) -> Value:
 
 def _momentum_drops(sample: Sample) -> Sharp:
     wrong = {"k - j for k - j + 1": _momentum_single(0), "k - j + 2": _momentum_single(2)}
-    return Sharp(_momentum_single(), lambda point: ONE_PASS, wrong)
+    return Sharp(_momentum_single(), ONE_PASS, wrong)
 
 
 CLAIMS: tuple[Claim, ...] = (

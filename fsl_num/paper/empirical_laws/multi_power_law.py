@@ -100,7 +100,7 @@ def _multi_power_corrected(sample: Sample) -> Sharp:
     def moved(kind: str, size: float) -> list[measurements.Value]:
         return [_multi_power(sample, sign * size) for sign in (1, -1)] if kind == "power" else []
 
-    return Sharp(_multi_power(sample), lambda point: measurements.ONE_PASS, wrong, moved)
+    return Sharp(_multi_power(sample), measurements.ONE_PASS, wrong, moved)
 
 
 @lru_cache(maxsize=1)
@@ -134,7 +134,7 @@ def _multi_power_loop(**options: Any) -> measurements.Value:
 
 def _multi_power_definition(sample: Sample) -> Sharp:
     wrong = {"S_i from the start": _multi_power_loop(since="the start"), "S_i from i + 1": _multi_power_loop(shift=1)}
-    return Sharp(_multi_power_loop(), lambda point: measurements.ONE_PASS, wrong)
+    return Sharp(_multi_power_loop(), measurements.ONE_PASS, wrong)
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -145,7 +145,7 @@ CLAIMS: tuple[Claim, ...] = (
         "once and nothing comes after it.",
         MULTI_POWER_PRINTED, (measurements.SCHEDULES, "label noise alone", "the power kernel", *LEFT),
         _label_noise,
-        lambda sample: Sharp(_multi_power(sample, since="the start"), lambda point: measurements.ONE_PASS),
+        lambda sample: Sharp(_multi_power(sample, since="the start"), measurements.ONE_PASS),
         corrected_by=f"{LABEL}/multi-power/corrected", family="steps",
         quoted=r"S_i := \sum_{j=1}^{i}\eta_{j}",
     ),

@@ -115,7 +115,7 @@ def _summed(shift: int, sample: Sample) -> Callable[[Any], float]:
 def _abel(sample: Sample) -> Sharp:
     right = _summed(1, sample)
     wrong = {"T(i) for T(i-1), as printed": _summed(0, sample), "the other sign": lambda point: -right(point)}
-    return Sharp(right, lambda point: measurements.QUADRATURE, wrong)
+    return Sharp(right, measurements.QUADRATURE, wrong)
 
 
 CLAIMS: tuple[Claim, ...] = (

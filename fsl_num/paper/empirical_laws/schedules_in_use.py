@@ -52,7 +52,7 @@ def _ends(sample: Sample) -> Sharp:
         "ends at 0": lambda point: 1.0 if point[0] == 1 else 1e-9,
         "begins at the tenth": lambda point: RATIO if point[0] == 1 else 1.0,
     }
-    return Sharp(lambda point: 1.0 if point[0] == 1 else RATIO, lambda point: ROUNDING, wrong)
+    return Sharp(lambda point: 1.0 if point[0] == 1 else RATIO, ROUNDING, wrong)
 
 
 def _eight_one_one(sample: Sample) -> Measured:
@@ -81,7 +81,7 @@ def _eight_one_one_statement(sample: Sample) -> Sharp:
         "one step early": _stages(shift=1),
         "one step late": _stages(shift=-1),
     }
-    return Sharp(_stages(), lambda point: ROUNDING, wrong)
+    return Sharp(_stages(), ROUNDING, wrong)
 
 
 CLAIMS: tuple[Claim, ...] = (

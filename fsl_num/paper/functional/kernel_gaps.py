@@ -199,7 +199,7 @@ def _tail_mass(sample: Sample) -> Statement:
     total = zeta(sample.beta, SIZE + 1) / 2
     wrong = {"twice it": 2 * total, "from M on": zeta(sample.beta, SIZE) / 2, "the features up to M":
              (zeta(sample.beta) - zeta(sample.beta, SIZE + 1)) / 2}  # fmt: skip
-    return sharp(total, {"beta": sample.beta}, lambda point: QUADRATURE, wrong)
+    return sharp(total, {"beta": sample.beta}, QUADRATURE, wrong)
 
 
 def _above_four_thirds(s: Any, beta: Any) -> tuple[Any, Any]:

@@ -70,7 +70,7 @@ def _stable_identity(sample: Sample) -> Statement:
         "lambda_j^2 for lambda_j": Sum(eigenvalue() * total.function, *total.limits),
         "the rate lambda_j": total.replace(exp, lambda exponent: exp(exponent / 2)),
     }
-    return sharp(total, {"beta": sample.beta}, lambda point: rays.QUADRATURE, wrong)
+    return sharp(total, {"beta": sample.beta}, rays.QUADRATURE, wrong)
 
 
 CLAIMS: tuple[Claim, ...] = (

@@ -154,7 +154,7 @@ def _convolution(sample: Sample) -> Sharp:
 def _mass(sample: Sample) -> Statement:
     total = Sum(eigenvalue(), (j, 1, M))
     wrong = {"half of it": total / 2, "twice it": 2 * total, "M infinite": zeta(beta) + 0 * M}
-    return sharp(total, {"beta": sample.beta}, lambda point: QUADRATURE, wrong)
+    return sharp(total, {"beta": sample.beta}, QUADRATURE, wrong)
 
 
 def _convolution_bound(sample: Sample) -> Statement:

@@ -168,7 +168,7 @@ def _fourth_moment(sample: Sample) -> Joint:
     }
     identity = Sharp(
         _entry(lambda h, a: np.trace(h @ a) * h + h @ a @ h, sample),
-        lambda point: ENTRY_ROUNDING,
+        ENTRY_ROUNDING,
         {name: _entry(each, sample) for name, each in wrong.items()},
     )
     return Joint({"identity": identity, "bounds": Bracket(1.0, 2.0)})

@@ -64,4 +64,4 @@ def left_of(sample: Sample, number: int, time: float) -> Array:
 
 def sharp_identity(claimed: Any, wrong: Mapping[str, Any]) -> Sharp:
     """An identity between matrices, exact up to rounding."""
-    return Sharp(claimed, lambda point: ROUNDING, wrong)
+    return Sharp(claimed, ROUNDING, wrong)

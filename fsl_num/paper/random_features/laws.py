@@ -52,11 +52,11 @@ def corrected_exponents(sample: Sample, *, share: bool = False) -> dict[str, flo
     return exponents | ({SHARE: 1.0 - 1.0 / sample.point[1]} if share and sample.regime == "easy" else {})
 
 
-def printed(beta: float, *integrals: str, signal: str = "signal") -> Law:
+def printed(beta: float, *integrals: str) -> Law:
     """M^(-s beta) + e(t), and the integrals named."""
 
     def law(exponents: Exponents, logs: Logs) -> Any:
-        return total(-exponents[SOURCE] * beta * logs["M"], logs[signal], *(logs[name] for name in integrals))
+        return total(-exponents[SOURCE] * beta * logs["M"], logs["signal"], *(logs[name] for name in integrals))
 
     return law
 

@@ -118,7 +118,7 @@ CLAIMS: tuple[Claim, ...] = (
         SIGNS,
         (formulas.SPECTRUM, formulas.TARGET, "X is A_t of W and Y is A_t of W S", "S = diag(+-1)", "any W, H diagonal"),
         sign_risks,
-        lambda sample: Sharp(sign_claim(sample), lambda point: ROUNDING, {
+        lambda sample: Sharp(sign_claim(sample), ROUNDING, {
             "the signs left out": sign_claim(sample, flipped=False)}),
         derive=sign_derivation, family="random-identities", role="own",
     ),

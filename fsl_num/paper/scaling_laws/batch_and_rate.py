@@ -80,7 +80,7 @@ def _says(sample: Sample) -> Joint:
         "an exchange that is exact to second order": a * _EXCHANGE,
     }
     return Joint({
-        "noise left": sharp(_STEADY, parameters, lambda point: _ROUNDING, wrong_noise),
+        "noise left": sharp(_STEADY, parameters, _ROUNDING, wrong_noise),
         "exchange": sharp(
             _EXCHANGE, parameters, lambda point: float(point["a"]) + _ROUNDING / float(point["a"]), wrong_exchange
         ),

@@ -149,7 +149,7 @@ def _memory_says(sample: Sample) -> Statement:
         "for ever": a * stable_sum(),
         "forgotten from the start on": a * (stable_sum(T1) - stable_sum(T1 + T2)),
     }
-    return sharp(_MEMORY, {"beta": sample.beta}, lambda point: QUADRATURE, wrong)
+    return sharp(_MEMORY, {"beta": sample.beta}, QUADRATURE, wrong)
 
 
 def _block_rays(sample: Sample) -> list[Ray]:

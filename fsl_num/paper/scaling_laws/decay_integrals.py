@@ -9,7 +9,6 @@ from itertools import chain
 from typing import Final
 
 from fsl_num.claims.claim import Sample
-from fsl_num.claims.evaluation import Point
 from fsl_num.claims.statements import Ray
 from fsl_num.paper.block_constants import Constants
 from fsl_num.paper.kernel.rays import Quantity, joined_ray, repeating_rays
@@ -39,8 +38,3 @@ def repeating_crossing_rays(
     """The same over spectra up to constants."""
     rays = [repeating_rays(quantity, sample, power, 1.0, end, clock=clock) for power, clock in CROSSING.items()]
     return list(chain.from_iterable(rays))
-
-
-def quadrature(point: Point) -> float:
-    """The allowed relative error, the same at every point."""
-    return QUADRATURE

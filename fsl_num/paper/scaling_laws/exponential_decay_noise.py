@@ -13,7 +13,7 @@ from fsl_num.claims.evaluation import sharp
 from fsl_num.claims.statements import Joint, Sharp
 from fsl_num.functional import integrate_graded, noise_functional
 from fsl_num.model import Model
-from fsl_num.paper.scaling_laws.decay_integrals import CAPACITY, quadrature
+from fsl_num.paper.scaling_laws.decay_integrals import CAPACITY, QUADRATURE
 from fsl_num.schedules import ExponentialDecay
 from fsl_num.validation import Array
 from fsl_sym.integrals.exponential_decay import (
@@ -93,10 +93,10 @@ def _clock(sample: Sample) -> Joint:
     total, elapsed, linear = (a - b) * K / log(a / b), a / zeta_value * (1 - exp(-zeta_value * tau)), a - zeta_value * t
     return Joint(
         {
-            "total intrinsic time": sharp(total, {}, quadrature, {"a for a - b": total * a / (a - b), "a K": a * K}),
-            "intrinsic time": sharp(elapsed, {}, quadrature, {"b for a": elapsed * b / a}),
-            "b = a/K": sharp(a * (K - 1) / log(K), {}, quadrature, {"a K/log K": a * K / log(K)}),
-            "learning rate": sharp(linear, {}, quadrature, {"a + zeta t": a + zeta_value * t, "peak": a + 0 * t}),
+            "total intrinsic time": sharp(total, {}, QUADRATURE, {"a for a - b": total * a / (a - b), "a K": a * K}),
+            "intrinsic time": sharp(elapsed, {}, QUADRATURE, {"b for a": elapsed * b / a}),
+            "b = a/K": sharp(a * (K - 1) / log(K), {}, QUADRATURE, {"a K/log K": a * K / log(K)}),
+            "learning rate": sharp(linear, {}, QUADRATURE, {"a + zeta t": a + zeta_value * t, "peak": a + 0 * t}),
         }
     )
 
@@ -109,7 +109,7 @@ def _noise(sample: Sample) -> Sharp:
         "twice": 2 * total,
         "I1 and I2 exchanged": b * i2_sum() + (a - b) * i1_sum(),
     }
-    return sharp(total, {"beta": sample.beta}, quadrature, wrong)
+    return sharp(total, {"beta": sample.beta}, QUADRATURE, wrong)
 
 
 def _summed(line: Expr) -> Expr:
@@ -119,7 +119,7 @@ def _summed(line: Expr) -> Expr:
 
 def _third_line(sample: Sample) -> Sharp:
     printed = _summed(printed_lines()[1].printed)
-    return sharp(printed, {"beta": sample.beta}, quadrature, {"twice": 2 * printed})
+    return sharp(printed, {"beta": sample.beta}, QUADRATURE, {"twice": 2 * printed})
 
 
 def _corrected_third_line(sample: Sample) -> Sharp:
@@ -130,7 +130,7 @@ def _corrected_third_line(sample: Sample) -> Sharp:
         "only b for a": _summed(right - 2 * rate * fade),
         "only plus for minus": _summed(printed + 2 * rate * fade),
     }
-    return sharp(_summed(right), {"beta": sample.beta}, quadrature, wrong)
+    return sharp(_summed(right), {"beta": sample.beta}, QUADRATURE, wrong)
 
 
 CLAIMS: tuple[Claim, ...] = (

@@ -24,7 +24,6 @@ from fsl_num.paper.scaling_laws.decay_integrals import (
     LONGEST,
     QUADRATURE,
     crossing_rays,
-    quadrature,
     repeating_crossing_rays,
 )
 from fsl_num.spectrum import forgetting_kernel
@@ -161,7 +160,7 @@ def _bounding(sample: Sample, factor: Expr) -> Sharp:
     value = factor * 2 ** (1 / beta) / (4 * T ** (1 - 1 / beta)) * beta * gamma(2 - 1 / beta)
     wrong = {"twice": 2 * value, "Gamma(1 - 1/beta)": value * gamma(1 - 1 / beta) / gamma(2 - 1 / beta)}
     wrong |= {"without 1/beta": value / factor} if factor != 1 else {}
-    return sharp(value, {"beta": sample.beta}, quadrature, wrong, scale="T")
+    return sharp(value, {"beta": sample.beta}, QUADRATURE, wrong, scale="T")
 
 
 PRINTED = same_order(i2_sum(), Min(M, T ** (1 / beta)) / T)

@@ -164,10 +164,10 @@ def _says(sample: Sample) -> Joint:
     }
     same = {"at one learning rate": 1 - MU, "at the rate over 1 + mu": 1 / (1 + MU)}
     return Joint({
-        "noise left": sharp(NOISE, {"beta": sample.beta}, lambda point: _ROUNDING, noise_at),
-        "forgetting": sharp(FORGETTING, {}, lambda point: _ROUNDING, forgets),
+        "noise left": sharp(NOISE, {"beta": sample.beta}, _ROUNDING, noise_at),
+        "forgetting": sharp(FORGETTING, {}, _ROUNDING, forgets),
         "first order": sharp(_FASTER, {}, second_order, faster),
-        "one law": sharp(Integer(1), {}, lambda point: float(_RATIO), same),
+        "one law": sharp(Integer(1), {}, float(_RATIO), same),
     })  # fmt: skip
 
 

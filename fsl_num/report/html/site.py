@@ -13,7 +13,8 @@ from pathlib import PurePath
 from markupsafe import Markup
 
 from fsl_num.claims.claim import Claim
-from fsl_num.claims.labels import account, covering_claims, in_reading_order, numbers, section_of, where
+from fsl_num.claims.label_table import PLACES
+from fsl_num.claims.labels import covering_claims, in_reading_order, numbers, section_of, where
 from fsl_num.claims.records import Erratum, Outcome
 from fsl_num.claims.sources import HOME
 from fsl_num.report.errata import counts
@@ -127,7 +128,7 @@ def _index(theorems: Mapping[str, Sequence[Claim]], verdicts: Mapping[str, Outco
         "Counted here are the statements of each section, each kind by itself and, in parentheses, all kinds together."
     )
     counted = numbers()
-    kinds = {place.label: place.kind for place in account()}
+    kinds = {place.label: place.kind for place in PLACES}
     firsts = [(name, members[0]) for name, members in theorems.items()]
     for section, places_in_it in groupby(firsts, key=lambda first: section_of(first[1].line)):
         yield f"## {section.number} {section.title}".replace("##  ", "## ")
@@ -141,7 +142,7 @@ def _index(theorems: Mapping[str, Sequence[Claim]], verdicts: Mapping[str, Outco
                 place = ""
         yield "\n".join(["| place | claim | verdict |", "| --- | --- | --- |", *rows])
     claims = [claim for members in theorems.values() for claim in members]
-    excused = [place for place in account() if place.excuse and not covering_claims(place, claims, account())]
+    excused = [place for place in PLACES if place.excuse and not covering_claims(place, claims, PLACES)]
     yield "## What no claim can check"
     rows = [f"| `{place.label}`, line {place.line} | {_in_cell(place.excuse)} |" for place in excused]
     yield "\n".join(["| place | why |", "| --- | --- |", *rows])

@@ -1,5 +1,6 @@
 """Outcomes are found again exactly when nothing changed that they depend on, and never where a file is broken."""
 
+import importlib
 import json
 import math
 import os
@@ -13,9 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from fsl_num.claims import cache as module
 from fsl_num.claims import runner
-from fsl_num.claims.cache import KEPT, Cache, default_folder
+from fsl_num.claims.cache import KEPT, Cache, default_folder, versions
 from fsl_num.claims.records import (
     Curve,
     DerivationRecord,
@@ -140,25 +140,33 @@ def test_other_functions_or_what_they_hold_on_to_miss(kept):
     assert kept.key(third, "quick", 0) != kept.key(fourth, "quick", 0)
 
 
-def test_another_version_of_a_library_misses(kept, monkeypatch):
-    monkeypatch.setattr(module, "versions", lambda *libraries: ("numpy 99",))
-    assert kept.get(QUICK, "quick", 0) is None
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """Puts a library of another version before the one that is installed, as far as its metadata say."""
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def put(name):
+        folder = tmp_path / f"{name.replace('-', '_')}-99.dist-info"
+        folder.mkdir()
+        (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 99\n", encoding="utf-8")
+        importlib.invalidate_caches()
+        versions.cache_clear()
+
+    yield put
+    monkeypatch.undo()
+    versions.cache_clear()
 
 
-def test_an_extra_counts_for_the_claims_whose_code_imports_it(kept, monkeypatch):
+def test_an_extra_counts_for_the_claims_whose_code_imports_it(kept, installed):
     """To install it leaves the others' outcomes: what `fsl verify` found without extras serves the tests, too."""
-    rigorous, before = claim("thm: fsl-hard-regime"), {}
-    for each in (QUICK, rigorous):
-        before[each.id] = kept.key(each, "quick", 0)
-    found = module.version
-    monkeypatch.setattr(module, "version", lambda name: "99" if name == "python-flint" else found(name))
-    module.versions.cache_clear()
+    rigorous = claim("thm: fsl-hard-regime")
+    before = {each.id: kept.key(each, "quick", 0) for each in (QUICK, rigorous)}
+    installed("python-flint")
     assert kept.key(QUICK, "quick", 0) == before[QUICK.id]
     assert kept.key(rigorous, "quick", 0) != before[rigorous.id]
-    monkeypatch.setattr(module, "version", lambda name: "99" if name == "scipy" else found(name))
-    module.versions.cache_clear()
+    installed("scipy")
     assert kept.key(QUICK, "quick", 0) != before[QUICK.id]
-    module.versions.cache_clear()
+    assert kept.get(QUICK, "quick", 0) is None
 
 
 @pytest.fixture(scope="module")
@@ -299,37 +307,23 @@ def test_a_worker_makes_no_folder(kept, tmp_path):
 # ---- the verification with a cache -----------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def calls(monkeypatch):
-    """Which claims were checked anew; the third one breaks the run where ``killed`` is set."""
-    checked = []
-    verify = runner.verify
-
-    def count(subject, profile, seed):
-        if checked and checked[0] == "killed" and len(checked) == 3:
-            raise KeyboardInterrupt
-        checked.append(subject.id)
-        return verify(subject, profile, seed)
-
-    monkeypatch.setattr(runner, "verify", count)
-    return checked
-
-
 IDS = ("lemma:convolution-kernel/beyond", "approximation-error", "approximation-error/one-more")
 
 
-def test_a_run_that_was_killed_goes_on_where_it_was(tmp_path, calls):
-    calls.append("killed")
+def test_a_run_that_was_killed_goes_on_where_it_was(tmp_path):
+    seen = []
+
+    def killed(outcome):
+        seen.append(outcome)
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+
     with pytest.raises(KeyboardInterrupt):
-        runner.verify_all(IDS, cache=Cache(tmp_path))
-    assert calls == ["killed", *IDS[:2]]
-    calls.clear()
-    cache = Cache(tmp_path)
+        runner.verify_all(IDS, cache=Cache(tmp_path), progress=killed)
+    cache, again = Cache(tmp_path), Cache(tmp_path)
     resumed = runner.verify_all(IDS, cache=cache)
-    assert (calls, cache.hits) == ([IDS[2]], 2)
-    calls.clear()
-    assert runner.verify_all(IDS, cache=Cache(tmp_path)) == resumed
-    assert calls == []
+    assert cache.hits == 2 and resumed[:2] == tuple(seen)  # the seconds too, of those that were not checked anew
+    assert runner.verify_all(IDS, cache=again) == resumed and again.hits == len(IDS)
 
 
 def test_a_claim_that_was_corrected_passes_from_the_cache_too(tmp_path):

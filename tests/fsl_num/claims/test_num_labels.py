@@ -7,9 +7,8 @@ from types import SimpleNamespace
 import pytest
 from tex_labels import labels, places
 
-from fsl_num.claims.label_table import SECTIONS, Place
+from fsl_num.claims.label_table import PLACES, SECTIONS, Place
 from fsl_num.claims.labels import (
-    account,
     covering_claims,
     numbers,
     open_places,
@@ -59,22 +58,21 @@ def test_the_places_of_a_source_are_found():
 
 
 def test_the_account_is_that_of_the_paper(paper):
-    told = [(each.line, each.last, each.kind, each.label) for each in account() if each.kind in PARSED]
+    told = [(each.line, each.last, each.kind, each.label) for each in PLACES if each.kind in PARSED]
     assert told == places(paper)
 
 
 def test_the_other_places_of_the_account_are_in_the_paper(paper):
     known, length = labels(paper), len(paper.splitlines())
-    for place in account():
+    for place in PLACES:
         assert place.last <= length
         assert {place.label, place.label.rpartition(":")[0]} & known, place
 
 
 def test_no_place_is_listed_twice():
-    found = account()
-    assert len({(each.line, each.kind) for each in found}) == len(found)
-    assert len({each.label for each in found}) == len(found)
-    assert [each.line for each in found] == sorted(each.line for each in found)
+    assert len({(each.line, each.kind) for each in PLACES}) == len(PLACES)
+    assert len({each.label for each in PLACES}) == len(PLACES)
+    assert [each.line for each in PLACES] == sorted(each.line for each in PLACES)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +87,7 @@ def test_no_place_is_listed_twice():
 )
 def test_statements_are_counted_in_two_ways(label, both):
     assert numbers()[label] == both
-    kind = next(place.kind for place in account() if place.label == label)
+    kind = next(place.kind for place in PLACES if place.label == label)
     for way, number in enumerate(both):
         assert statements_numbered(kind, number)[way].label == label
     assert statements_numbered(kind, "7.1") == (None, None)
@@ -101,7 +99,7 @@ THEOREM = Place("thm:a", 3, 8, "theorem", ("far",))
 FORMULA = Place("eqn: b", 5, 7, "formula")
 ALONE = Place("sec:one:11", 11, 14, "formula")
 EXCUSED = Place("sec:one:21", 21, 21, "box", excuse="a remark")
-PLACES = (THEOREM, FORMULA, ALONE, EXCUSED)
+FEW = (THEOREM, FORMULA, ALONE, EXCUSED)
 
 
 def claim(claim_id, label, line):
@@ -110,19 +108,19 @@ def claim(claim_id, label, line):
 
 def test_a_place_is_checked_by_label_by_line_by_name_and_through_its_statement():
     claims = [claim("by label", "thm:a", 90), claim("far", "sec:z", 99), claim("by line", "sec:one", 12)]
-    assert covering_claims(THEOREM, claims, PLACES) == ("by label", "far")
-    assert covering_claims(FORMULA, claims, PLACES) == ("by label", "far")
-    assert covering_claims(ALONE, claims, PLACES) == ("by line",)
-    assert open_places(claims, PLACES) == ()
-    assert orphans(claims, PLACES) == ()
+    assert covering_claims(THEOREM, claims, FEW) == ("by label", "far")
+    assert covering_claims(FORMULA, claims, FEW) == ("by label", "far")
+    assert covering_claims(ALONE, claims, FEW) == ("by line",)
+    assert open_places(claims, FEW) == ()
+    assert orphans(claims, FEW) == ()
 
 
 def test_what_nobody_verifies_and_who_verifies_nothing_is_found():
     claims = [claim("by line in the formula", "sec:one", 6), claim("lost", "sec:one", 50)]
-    assert covering_claims(FORMULA, claims, PLACES) == ("by line in the formula",)
-    assert open_places(claims, PLACES) == (ALONE,)
-    assert orphans(claims, PLACES) == ("lost",)
-    assert open_places([], PLACES) == (THEOREM, FORMULA, ALONE)
+    assert covering_claims(FORMULA, claims, FEW) == ("by line in the formula",)
+    assert open_places(claims, FEW) == (ALONE,)
+    assert orphans(claims, FEW) == ("lost",)
+    assert open_places([], FEW) == (THEOREM, FORMULA, ALONE)
 
 
 def outcomes(**others):
@@ -142,12 +140,12 @@ def test_a_place_has_the_weakest_verdict_of_what_is_printed_there():
     })  # fmt: skip
     del some["lem: half-scale"]
     found = place_verdicts(all_claims(), some)
-    assert set(found) == {each.label for each in account()}
+    assert set(found) == {each.label for each in PLACES}
     assert found["cor: contraction"] == "SUPPORTED" and found["lemma: N-exp-decay"] == "PROVED"
     assert found["tab: optimal-scaling"] == "REFUTED"
     assert found["thm: fsl-hard-regime"] == "SUPPORTED"  # what corrects it is not what is printed
     assert found["lem: half-scale"] == "open"
-    assert {found[each.label] for each in account() if each.line <= 845 <= each.last} == {"open"}
+    assert {found[each.label] for each in PLACES if each.line <= 845 <= each.last} == {"open"}
     assert found["appendix_rkhs:1235"] == "not checkable"
 
 
@@ -164,7 +162,7 @@ def test_the_account_is_listed(capsys, monkeypatch):
     assert "cor: contraction" in shown and "not checkable: a standard definition" in shown
     assert main(["list", "--labels", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert [one["line"] for one in told] == [place.line for place in account()]
+    assert [one["line"] for one in told] == [place.line for place in PLACES]
     (corollary,) = [one for one in told if one["label"] == "cor: contraction"]
     assert corollary["kind"] == "corollary" and "cor: contraction" in corollary["claims"]
     assert corollary["not_checkable"] is None

@@ -11,7 +11,7 @@ import pytest
 from fsl_num.claims import registry, runner
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.hypotheses import Located
-from fsl_num.claims.records import Erratum, Judgement, Verdict
+from fsl_num.claims.records import Erratum, Judgement, Outcome, Verdict
 from fsl_num.claims.statements import POWER_DRIFT, SLOW_DRIFT, Equivalent, Joint, Ray, Sharp
 from fsl_sym.proof import AllOf, Defined, Derivation, Identity, Step, equals
 from fsl_sym.symbols import T, a, b
@@ -133,7 +133,7 @@ def test_a_check_without_mutants_is_vacuous():
     [
         ([], claimed(1.0), "the measurement has no entries"),
         ({"one": along(1.0)(Sample("hard", 1, 4)), "two": []}, claimed(1.0), "the part 'two' of the measurement"),
-        (np.array([]), lambda sample: Sharp(lambda x: x, lambda x: 1.0), "no point was measured"),
+        (np.array([]), lambda sample: Sharp(lambda x: x, 1.0), "no point was measured"),
         ({"one": None}, lambda sample: Joint({}), "the statement has no parts"),
     ],
 )
@@ -260,7 +260,7 @@ def test_a_check_says_which_errors_it_cannot_reject():
 
 def test_a_record_holds_no_number_that_is_not_finite():
     def statement(sample):
-        return Sharp(lambda x: x, lambda x: 1e-300, {"wrong": lambda x: -x})
+        return Sharp(lambda x: x, 1e-300, {"wrong": lambda x: -x})
 
     outcome = runner.verify(made_up(measure=lambda sample: [(1.0, math.inf)], statement=statement))
     text = json.dumps(outcome.to_json(), allow_nan=False)
@@ -297,75 +297,71 @@ def test_a_sample_has_its_point_as_floats():
     assert Sample("easy", 0.5, 2).point == (0.5, 2.0)
 
 
-@pytest.fixture
-def three_claims(monkeypatch):
-    """Three claims in the place of the registry's: a false one, its correction, and one that is never corrected."""
-    found = (
-        made_up(id="false", statement=claimed(2.0), corrected_by="right", family="one"),
-        made_up(id="right", family="one"),
-        made_up(id="lost", statement=claimed(2.0)),
-    )
-    by_id = {each.id: each for each in found}
-    monkeypatch.setattr(runner, "all_claims", lambda: found)
-    monkeypatch.setattr(runner, "claim_of", by_id.__getitem__)
-    return found
+def settled(**verdicts):
+    """What three claims of the paper come to, the first resting on the second, which the third corrects, where each by
+    itself came out as said."""
+    ids = dict(zip(("strong", "weak", "right"), CHAIN, strict=True))
+    alone = {
+        ids[name]: Outcome(
+            ids[name], "", verdict, verdict in runner.STRENGTH, (), (), 0.0,
+            corrected_by=registry.claim(ids[name]).corrected_by,
+        )
+        for name, verdict in verdicts.items()
+    }  # fmt: skip
+    return [runner.settle(alone)[ids[name]] for name in verdicts]
 
 
-@pytest.mark.usefixtures("three_claims")
-def test_a_refuted_claim_passes_with_its_correction_only():
-    found = {outcome.claim_id: outcome for outcome in runner.verify_all()}
-    assert list(found) == ["false", "right", "lost"]
-    assert {key: str(outcome.verdict) for key, outcome in found.items()} == {
-        "false": "REFUTED",
-        "right": "SUPPORTED",
-        "lost": "REFUTED",
-    }
-    assert {key: outcome.passes for key, outcome in found.items()} == {"false": True, "right": True, "lost": False}
+CHAIN = ("thm: fsl-random", "prop:volterra-random", "prop:volterra-random/corrected")
 
 
-def test_a_correction_that_fails_lets_nothing_pass(three_claims, monkeypatch):
-    wrong = {each.id: each for each in three_claims} | {"right": replace(three_claims[1], statement=claimed(3.0))}
-    monkeypatch.setattr(runner, "claim_of", wrong.__getitem__)
-    assert not any(outcome.passes for outcome in runner.verify_all())
+def test_the_chain_is_one():
+    strong, weak, right = map(registry.claim, CHAIN)
+    assert weak.id in strong.depends and weak.corrected_by == right.id not in strong.depends
+
+
+@pytest.mark.parametrize(("right", "passes"), [(Verdict.SUPPORTED, True), (Verdict.REFUTED, False)])
+def test_a_refuted_claim_passes_with_its_correction_only(right, passes):
+    found = settled(weak=Verdict.REFUTED, right=right)
+    assert [(each.verdict, each.passes) for each in found] == [(Verdict.REFUTED, passes), (right, passes)]
+    assert not settled(weak=Verdict.REFUTED)[0].passes
 
 
 @pytest.mark.parametrize(
-    ("changes", "expected"),
+    ("others", "expected"),
     [
-        ({}, (Verdict.SUPPORTED, "PROVED under weak, on which it depends and which is SUPPORTED")),
-        ({"statement": claimed(2.0)}, (Verdict.UNKNOWN, "it depends on weak, which is REFUTED")),
-        ({"statement": claimed(2.0), "corrected_by": "right"}, (Verdict.SUPPORTED, "PROVED under right")),
+        ({"weak": Verdict.SUPPORTED}, (Verdict.SUPPORTED, f"PROVED under {CHAIN[1]}, on which it depends and which")),
+        ({"weak": Verdict.REFUTED}, (Verdict.UNKNOWN, f"it depends on {CHAIN[1]}, which is REFUTED")),
+        ({"weak": Verdict.REFUTED, "right": Verdict.SUPPORTED}, (Verdict.SUPPORTED, f"PROVED under {CHAIN[2]}")),
+        ({"weak": Verdict.REFUTED, "right": Verdict.REFUTED}, (Verdict.UNKNOWN, f"it depends on {CHAIN[1]}")),
+        ({"weak": Verdict.PROVED}, (Verdict.PROVED, "")),
+        ({}, (Verdict.PROVED, "")),
     ],
 )
-def test_a_claim_is_as_strong_as_what_it_depends_on(changes, expected, monkeypatch):
-    found = {
-        "strong": made_up(id="strong", derive=lambda: DOUBLE, stated=PRODUCT, depends=("weak",)),
-        "weak": made_up(id="weak", **changes),
-        "right": made_up(id="right"),
-    }
-    monkeypatch.setattr(runner, "all_claims", lambda: tuple(found.values()))
-    monkeypatch.setattr(runner, "claim_of", found.__getitem__)
-    outcome = runner.verify_all(["strong"])[0]
-    assert outcome.verdict is expected[0]
+def test_a_claim_is_as_strong_as_what_it_depends_on(others, expected):
+    outcome = settled(strong=Verdict.PROVED, **others)[0]
+    assert (outcome.verdict, outcome.passes) == (expected[0], expected[0] is not Verdict.UNKNOWN)
     assert outcome.message.startswith(expected[1])
-    # what each was found to be by itself, as a cache keeps it, says the same of all
-    assert runner.settle({name: runner.verify(each) for name, each in found.items()})["strong"].verdict is expected[0]
 
 
-@pytest.mark.usefixtures("three_claims")
+PRINTED, CORRECTED, ALONE = "exp-decay/I2/printed-integral", "exp-decay/I2/integral", "approximation-error"
+
+
 def test_a_claim_comes_with_its_correction():
-    assert [outcome.claim_id for outcome in runner.verify_all(["false"])] == ["false", "right"]
-    assert [outcome.claim_id for outcome in runner.verify_all(["right"])] == ["right"]
+    found = runner.verify_all([PRINTED])
+    assert {each.claim_id: (each.verdict, each.passes) for each in found} == {
+        PRINTED: (Verdict.REFUTED, True),
+        CORRECTED: (Verdict.SUPPORTED, True),
+    }
+    assert [outcome.claim_id for outcome in runner.verify_all([CORRECTED])] == [CORRECTED]
 
 
-@pytest.mark.usefixtures("three_claims")
 def test_an_executor_changes_nothing_but_the_time():
     seen = []
     with ThreadPoolExecutor(2) as executor:
-        found = runner.verify_all(executor=executor, progress=seen.append)
-    alone = runner.verify_all()
+        found = runner.verify_all([PRINTED, ALONE], executor=executor, progress=seen.append)
+    alone = runner.verify_all([PRINTED, ALONE])
     assert [replace(outcome, seconds=0.0) for outcome in found] == [replace(outcome, seconds=0.0) for outcome in alone]
-    assert {outcome.claim_id for outcome in seen} == {"false", "right", "lost"}
+    assert {outcome.claim_id for outcome in seen} == {PRINTED, CORRECTED, ALONE}
 
 
 @pytest.mark.parametrize(

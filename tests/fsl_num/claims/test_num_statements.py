@@ -213,7 +213,7 @@ def test_a_sharp_statement_holds_to_its_remainder():
 
 
 def test_the_worst_point_of_a_sharp_statement_speaks():
-    judgement = Sharp(lambda x: x, lambda x: 1e-3).judge([(1.0, 1.0), (2.0, 2.2), (3.0, 3.0)])
+    judgement = Sharp(lambda x: x, 1e-3).judge([(1.0, 1.0), (2.0, 2.2), (3.0, 3.0)])
     assert judgement.excess == pytest.approx(100.0)
     assert "at 2.0" in judgement.detail
     assert judgement.constants == pytest.approx((1.0, 1.1))
@@ -221,17 +221,17 @@ def test_the_worst_point_of_a_sharp_statement_speaks():
 
 def test_the_far_end_of_a_ball_decides():
     flint = pytest.importorskip("flint")
-    statement = Sharp(flint.arb, lambda x: 1e-3, rigorous=True)
+    statement = Sharp(flint.arb, 1e-3, rigorous=True)
     near, wide = statement.judge([(2, flint.arb(2, 1.9e-3))]), statement.judge([(2, flint.arb(2, 2.1e-3))])
     assert near.holds and near.rigorous and not wide.holds
-    assert not Sharp(float, lambda x: 1e-3).judge([(2, 2.0)]).rigorous
+    assert not Sharp(float, 1e-3).judge([(2, 2.0)]).rigorous
 
 
 # ---- joint statements ------------------------------------------------------------------------------------------------
 
 
 def test_a_joint_statement_fails_with_any_part_and_mutates_each():
-    limit = Sharp(lambda x: x, lambda x: 1e-6, {"2 x": lambda x: 2 * x})
+    limit = Sharp(lambda x: x, 1e-6, {"2 x": lambda x: 2 * x})
     statement = Joint({"order": Equivalent(power_law, {"N": 1.0}), "limit": limit})
     good = {"order": [ray(1.0)], "limit": [(1.0, 1.0)]}
     assert statement.judge(good).holds
@@ -260,4 +260,4 @@ def test_a_law_that_is_not_a_number_is_neither_agreement_nor_refutation(place):
 @pytest.mark.parametrize(("claimed", "allowed"), [(np.nan, 0.1), (np.inf * 0, 0.1), (1.0, 0.0), (1.0, np.nan)])
 def test_a_sharp_statement_about_no_number_is_not_judged(claimed, allowed):
     with pytest.raises(ValueError, match="nothing can be judged"):
-        Sharp(lambda point: claimed, lambda point: allowed).judge([(1, 1.0), (2, 1.0)])
+        Sharp(lambda point: claimed, allowed).judge([(1, 1.0), (2, 1.0)])

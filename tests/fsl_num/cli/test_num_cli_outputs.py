@@ -264,13 +264,14 @@ def test_a_signal_ends_the_command_and_its_workers_with_one_line(number, status,
 
 
 def test_a_fault_is_one_sentence_with_its_place(monkeypatch, capsys):
-    def broken(*arguments):
-        return {}["missing"]
+    class Broken(io.StringIO):
+        write = {}.__getitem__
 
-    monkeypatch.setattr("fsl_num.report.table.table_json", broken)
+    monkeypatch.setattr(sys, "stdout", Broken())
     assert main(["table", "--json"]) == 3
     said = capsys.readouterr().err
-    assert said.startswith("fsl: a fault of the program, KeyError in ") and said.count("\n") == 1
+    # the innermost line that is ours
+    assert said.startswith("fsl: a fault of the program, KeyError in streams.py, line ") and said.count("\n") == 1
     monkeypatch.setenv("FSL_TRACEBACK", "1")
     with pytest.raises(KeyError):
         main(["table", "--json"])

@@ -28,16 +28,6 @@ def test_the_page_shows_what_was_checked(tmp_path, capsys):
     assert os.listdir(tmp_path) == ["report.html"]
 
 
-@pytest.fixture
-def idle(monkeypatch):
-    """A machine that must not be asked."""
-
-    def refuse(*arguments, **options):
-        raise AssertionError("the claims were checked before the target was checked")
-
-    monkeypatch.setattr("fsl_num.claims.runner.verify_all", refuse)
-
-
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
@@ -48,11 +38,15 @@ def idle(monkeypatch):
         (["--report", "missing/record.json"], "--report cannot write to 'missing/record.json'"),
     ],
 )
-def test_a_target_that_cannot_be_written_is_refused_before_any_work(words, reason, idle, tmp_path, monkeypatch, capsys):
+def test_a_target_that_cannot_be_written_is_refused_before_any_work(
+    words, reason, tmp_path_factory, tmp_path, monkeypatch, capsys
+):
+    kept = tmp_path_factory.mktemp("kept")
     monkeypatch.chdir(tmp_path)
-    assert main(["verify", CLAIM, *words]) == 2
+    assert main(["verify", CLAIM, *words, "--cache", str(kept)]) == 2
     assert reason in capsys.readouterr().err
     assert os.listdir(tmp_path) == []
+    assert not list(kept.rglob("*.json"))  # where an outcome would be, had the claim been checked
 
 
 def test_the_versions_are_those_of_what_runs():

@@ -67,8 +67,8 @@ def test_many_draws_have_the_covariance_of_the_process():
 
 
 def test_residuals_tell_the_size_of_what_was_missed():
-    """Of misfits of .003, .01 and .05, over eight draws each: parameters follow a part, the expectation adds some."""
-    for size in (0.003, 0.01, 0.05):
+    """Of misfits of .003 and .05, over eight draws each: parameters follow a part, the expectation adds some."""
+    for size in (0.003, 0.05):
         found = [fit(missed(seed, size)[:2], "fsl", starts=1).posterior.misfit.size / HIDDEN for seed in range(8)]
         assert 0.5 < np.exp(np.mean(np.log(found))) / size < 2.0, (size, found)
 

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from models import loss_of
 from scipy.integrate import solve_ivp
 
+from fsl_num.compression import kernel_modes
 from fsl_num.functional import functional_scaling_law
 from fsl_num.model import Model
 from fsl_num.schedules import SCHEDULES, StableDecay, schedule
 from fsl_num.spectrum import approximation_error, forgetting_kernel, signal, trace
 from fsl_num.volterra import Problem, Spectrum, UnstableProblemError, solve
-from fsl_num.volterra.modes import kernel_modes
 
 CASES = [
     # s, beta, M, gamma, horizon, noise
