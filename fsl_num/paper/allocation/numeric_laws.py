@@ -45,7 +45,7 @@ class BudgetedLaw:
 
     ``power`` is the p of "power-decay", 1 for "cyclic" (one wave, whose fall is the fraction ``decay_fraction`` of it);
     ``free_steps`` searches the number of steps K as well (otherwise the batch size is 1 and K = D), ``free_final`` the
-    last rate b over the peak rate a (otherwise 1/K). ``noise``: sigma^2.
+    last rate b over the peak rate a (otherwise 1/K). ``noise``: sigma^2. ``capped``: a is at most 1.
     """
 
     schedule: str
@@ -58,6 +58,7 @@ class BudgetedLaw:
     noise: float = 1.0
     power: float | None = None
     free_final: bool = False
+    capped: bool = True
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -78,8 +79,9 @@ class BudgetedLaw:
     def bounds(self) -> list[tuple[float, float]]:
         """Bounds of the searched hyperparameters; the upper of M under a data budget and the lower of b are made up."""
         model = 3.0 if self.budget == "data" else 1.0
-        every = {"peak_lr": (-1.0, 0.0), "model_size": (0.0, model), "decay_fraction": (-1.0, 0.0), "steps": (0.0, 1.0),
-                 "final_over_peak": (-1.5, 0.0), "timescale_fraction": (-1.0, 0.0)}  # fmt: skip
+        largest = 0.0 if self.capped else 1.0
+        every = {"peak_lr": (-1.0, largest), "model_size": (0.0, model), "decay_fraction": (-1.0, 0.0),
+                 "steps": (0.0, 1.0), "final_over_peak": (-1.5, 0.0), "timescale_fraction": (-1.0, 0.0)}  # fmt: skip
         return [every[name] for name in self.variables]
 
     def _vanishing_end(self, model: Array, time: Array) -> Array:
@@ -104,7 +106,8 @@ class BudgetedLaw:
         data = self.log_budget - (values["model_size"] if self.budget == "compute" else 0.0)
         steps = values.get("steps", data)
         peak = values["peak_lr"] + data - steps  # gamma = a/B and D = B K
-        if self.power is not None:
+        if self.schedule == "power-decay":
+            assert self.power is not None
             return {"a": peak, "K": steps, "p": float(np.log(self.power))}
         if self.schedule not in ("exp-decay", "wsd"):
             return {"a": peak, "K": steps}
@@ -117,7 +120,7 @@ class BudgetedLaw:
         model = values.get("model_size", np.full_like(gamma, np.inf))
         data = self.log_budget - (model if self.budget == "compute" else 0.0) + np.zeros_like(gamma)
         steps = values.get("steps", data)
-        feasible = (steps <= data) & (gamma + data - steps <= 0) & (steps > np.log(2.0))
+        feasible = (steps <= data) & ((gamma + data - steps <= 0) | (not self.capped)) & (steps > np.log(2.0))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             if self.schedule == "constant":
                 time, noise = gamma + data, gamma
@@ -170,10 +173,12 @@ def _optima(
     settled: bool,
     power: float | None,
     free_final: bool,
+    capped: bool = True,
 ) -> tuple[tuple[BudgetedLaw, Minimum], ...]:
     budgets = LOG_BUDGETS[SETTLED:] if settled else LOG_BUDGETS
     laws = [
-        BudgetedLaw(schedule, budget, s, beta, each, free_steps, infinite_model, power=power, free_final=free_final)
+        BudgetedLaw(schedule, budget, s, beta, each, free_steps, infinite_model, power=power, free_final=free_final,
+                    capped=capped)
         for each in budgets
     ]
     return tuple((law, minimise_law(law.log_risk, law.bounds, log_budget=law.log_budget)) for law in laws)
@@ -187,13 +192,14 @@ def _ray(name: str, optima: Sequence[tuple[BudgetedLaw, Minimum]], values: Seque
 
 
 def measure_risk(
-    schedule: str, budget: str, s: float, beta: float, *, settled: bool = False, power: float | None = None
-) -> Ray:
+    schedule: str, budget: str, s: float, beta: float, *, settled: bool = False, power: float | None = None,
+    capped: bool = True,
+) -> Ray:  # fmt: skip
     """The brute-force least risk over growing budgets, as a ray along "N", with the rates and steps of the best.
 
-    ``settled`` leaves out the budgets that are not judged.
+    ``settled`` leaves out the budgets that are not judged; where not ``capped``, a may be larger than 1.
     """
-    optima = _optima(schedule, budget, s, beta, False, False, settled, power, False)
+    optima = _optima(schedule, budget, s, beta, False, False, settled, power, False, capped)
     return _ray("excess_risk", optima, [optimum.log_value for _, optimum in optima])
 
 

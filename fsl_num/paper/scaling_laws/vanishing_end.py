@@ -51,8 +51,8 @@ SLOW: Final = Min(M ** (1 - beta / (p + 1)) * T**-_Q, T ** (1 / beta - 1))
 """The noise over a where the memory of the spectrum decides: p > beta - 1."""
 RESONANT: Final = T**-_Q * Min(log(M), log(T))
 """The noise over a where both do: p = beta - 1; for M and T from 2 on."""
-OFF: Final = (Formula(beta - p - 1, "!=", 0), Formula(p + 1 - beta, "!=", 0), Formula(beta / (p + 1), "!=", 1))
-"""That p is not beta - 1, in the forms in which the expansion asks for it."""
+OFF: Final = Formula(beta - p - 1, "!=", 0)
+"""That p is not beta - 1, in the form in which the expansion asks for it."""
 Powers = Callable[[Any], Mapping[str, Any]]
 """The capacity exponent -> the powers to try, by name."""
 PRECISE: Final = 1e-6
@@ -118,7 +118,8 @@ def _noise_rays(sample: Sample, power: float) -> tuple[Ray, ...]:
         "a alone": (near, [run(1e6, 1e6, 10**-u) for u in near]),
         "a alone, T = M^(3 beta/2)": (near, [run(1e6, 10 ** (9.0 * beta), 10**-u) for u in near]),
     }
-    return tuple(risk_ray(name, *pair, sample, _noise) for name, pair in runs.items())  # type: ignore[arg-type]
+    rays = [risk_ray(name, *pair, sample, _noise) for name, pair in runs.items()]  # type: ignore[arg-type]
+    return tuple(replace(ray, logs={name: ray.logs[name] for name in ("M", "T", "a", "p")}) for ray in rays)
 
 
 def _law_rays(sample: Sample, power: float) -> tuple[Ray, ...]:
@@ -299,7 +300,7 @@ CLAIMS: tuple[Claim, ...] = (
         "vanishing-end/sharp", "eqn: fsl-simplified", 883, "the noise of a power decay to its last term",
         "Ours: for M infinite the noise of a (1 - tau/K)^p has two terms, one of T^-q and one of T^-(1 - 1/beta), with "
         "an exponentially small rest; where p = beta - 1 their poles meet in a logarithm.",
-        lambda: AllOf(expansions()), (CAPACITY, INFINITE, *OFF), of_infinite_size(sharp_noise), sharp_statement,
+        lambda: AllOf(expansions()), (CAPACITY, INFINITE, OFF), of_infinite_size(sharp_noise), sharp_statement,
         derive=power_decay_limits, role="own",
     ),
 )  # fmt: skip
