@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Any, Final
 
 from sympy import Rational
 
+from fsl_num.claims import registry
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.hypotheses import bare, broken, letters_of, relations_assumed
 from fsl_num.claims.proofs import unproved
-from fsl_num.claims.records import HypothesisOutcome, Judgement, Need
+from fsl_num.claims.records import Judgement
 from fsl_num.claims.statements import Joint
 from fsl_sym.domain import regime_of
 from fsl_sym.proof import Formula
@@ -29,6 +31,30 @@ PLACES: Final = tuple(
     )
 )  # fmt: skip
 """Points (s, beta) of every regime, on both sides of beta = 2, s = 1, s = 2 and s = 2 - 1/beta and on these lines."""
+
+
+class Need(StrEnum):
+    """Whether a claim needs one of its hypotheses."""
+
+    MEASURED = "needed, it fails outside"
+    PROOF = "needed by the proof"
+    FREE = "not needed as far as measured"
+    UNDEFINED = "undefined outside"
+    FIXED = "measured at that value alone"
+    RESTS = "assumed by what it rests on"
+    UNMEASURED = "not measured outside"
+
+
+@dataclass(frozen=True)
+class HypothesisOutcome:
+    """A relation among the hypotheses of a claim, whether the claim needs it, and where that was seen."""
+
+    relation: Formula
+    need: Need
+    detail: str = ""
+
+EASIEST: Final = (Rational(3), Rational(3, 2))
+"""Where the mini-batch noise of the signal decides beside no other."""
 
 
 @dataclass(frozen=True)
@@ -52,26 +78,28 @@ class Elsewhere:
 
 
 def elsewhere(claim: Claim, seed: int = 0) -> Iterator[Elsewhere]:
-    """A claim at each of :data:`PLACES`, and at its own points along what it measures beyond its hypotheses."""
+    """A claim at :data:`PLACES`; by what it measures beyond its hypotheses in each regime and at :data:`EASIEST`."""
     for point in PLACES:
         sample = Sample(regime_of(*point).name, *point, seed=seed)
-        yield _judged(claim, sample, "", claim.measure)
+        yield _judged(claim, sample, "", None)
     if claim.beyond is not None:
-        for regime in claim.regime_objects():
-            sample = Sample(regime.name, *claim.moved(*regime.samples(1, seed)[0]), seed=seed)
-            for name in claim.beyond(sample):
-                yield _judged(claim, sample, name, lambda given, name=name: claim.beyond(given)[name])
+        points = [regime.samples(1, seed)[0] for regime in claim.regime_objects()] + [EASIEST]
+        for point in points:
+            sample = Sample(regime_of(*point).name, *claim.moved(*point), seed=seed)
+            for name, measured in claim.beyond(sample).items():
+                yield _judged(claim, sample, name, measured)
 
 
-def _judged(claim: Claim, sample: Sample, name: str, measure: Any) -> Elsewhere:
+def _judged(claim: Claim, sample: Sample, name: str, beyond: Any) -> Elsewhere:
+    """A claim by what is measured beyond it under a name; without one by its own measurement."""
     where = ", ".join(filter(None, (f"s = {sample.s}, beta = {sample.beta}", name)))
     outside: tuple[Formula, ...] = broken(claim, sample, [])
     inside = sample.regime in claim.regimes
     try:
-        statement, measured = claim.says(sample), measure(sample)
+        statement, measured = claim.says(sample), beyond if name else claim.measure(sample)
         outside = broken(claim, sample, measured)
         judged = (_of_parts(statement, bare(measured)) if name else statement).judge(bare(measured))
-    except Exception as error:  # of whatever kind: outside its hypotheses a claim need not be defined
+    except (ValueError, ArithmeticError, StopIteration) as error:  # outside its hypotheses a claim need not be defined
         return Elsewhere(where, outside, inside, None, f"{type(error).__name__}: {error}")
     return Elsewhere(where, outside, inside, judged, judged.detail)
 
@@ -123,19 +151,22 @@ def _need(claim: Claim, relation: Formula, tried: list[Elsewhere]) -> Hypothesis
     failing = [(judgement.excess, each) for each, judgement in judged if not judgement.holds]
     if failing:
         _, worst = max(failing, key=lambda pair: pair[0])
-        return HypothesisOutcome(str(relation), Need.MEASURED, f"{worst.where}: {worst.detail}")
+        return HypothesisOutcome(relation, Need.MEASURED, f"{worst.where}: {worst.detail}")
     if _is_declared(relation):
-        return HypothesisOutcome(str(relation), Need.UNDEFINED, "its letters have no other values")
+        return HypothesisOutcome(relation, Need.UNDEFINED, "its letters have no other values")
     if claim.derive is not None and not unproved(claim):
         shorter = replace(claim, hypotheses=tuple(each for each in claim.hypotheses if each != relation) or ("none",))
         lacking = unproved(shorter, claim.derivations())
         if lacking:
-            return HypothesisOutcome(str(relation), Need.PROOF, lacking)
+            return HypothesisOutcome(relation, Need.PROOF, lacking)
     if judged:
-        return HypothesisOutcome(str(relation), Need.FREE, f"holds at {'; '.join(each.where for each, _ in judged)}")
+        return HypothesisOutcome(relation, Need.FREE, f"holds at {'; '.join(each.where for each, _ in judged)}")
     if alone:
-        return HypothesisOutcome(str(relation), Need.UNDEFINED, f"{alone[0].where}: {alone[0].detail}")
-    return HypothesisOutcome(str(relation), Need.UNMEASURED, "")
+        return HypothesisOutcome(relation, Need.UNDEFINED, f"{alone[0].where}: {alone[0].detail}")
+    if relation.relation == "=" and (relation.left.is_number or relation.right.is_number):
+        return HypothesisOutcome(relation, Need.FIXED, "without it the claim would be UNKNOWN")
+    resting = [each for each in claim.depends if relation in relations_assumed(registry.claim(each))]
+    return HypothesisOutcome(relation, Need.RESTS if resting else Need.UNMEASURED, ", ".join(resting))
 
 
 def _is_declared(relation: Formula) -> bool:

@@ -126,25 +126,6 @@ class DerivationRecord:
         return self.steps > 0 and self.verified == self.steps
 
 
-class Need(StrEnum):
-    """Whether a claim needs one of its hypotheses."""
-
-    MEASURED = "needed, it fails outside"
-    PROOF = "needed by the proof"
-    FREE = "not needed as far as measured"
-    UNDEFINED = "undefined outside"
-    UNMEASURED = "not measured outside"
-
-
-@dataclass(frozen=True)
-class HypothesisOutcome:
-    """A relation among the hypotheses of a claim, whether the claim needs it, and where that was seen."""
-
-    relation: str
-    need: Need
-    detail: str = ""
-
-
 @dataclass(frozen=True)
 class Outcome:
     """Everything that is known of one claim after its checks; ``unproved`` is why it is not PROVED where it passes."""

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import settings
 
 from fsl_num.claims.hypotheses import relations_of
-from fsl_num.claims.outside import contradiction, needs
-from fsl_num.claims.records import Need, Verdict
+from fsl_num.claims.outside import Need, contradiction, needs
+from fsl_num.claims.records import Verdict
 from fsl_num.claims.registry import all_claims, claim
 from fsl_num.claims.verification import verify
 
@@ -38,7 +38,7 @@ def without(subject, relation):
 
 def left_out(claim_id):
     """The hypotheses that a claim fails without."""
-    return [each.relation for each in needs(claim(claim_id)) if each.need is Need.MEASURED]
+    return [str(each.relation) for each in needs(claim(claim_id)) if each.need is Need.MEASURED]
 
 
 @pytest.mark.parametrize("claim_id", HELD if NIGHT else SAMPLE)

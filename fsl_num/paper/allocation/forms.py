@@ -25,7 +25,7 @@ from fsl_sym.symbols import C, D, K, M, N, beta, gamma, r, s
 FREE_END = ("s > 0", "beta > 1", "sigma^2 of order 1", "constraint: a <= 1", "log N large, N the budget")
 HYPOTHESES = (*FREE_END, "b = a/K")
 PROBLEMS = tuple((schedule, budget) for schedule in SCHEDULES for budget in BUDGETS)
-UNCAPPED = "without a <= 1"
+UNCAPPED, SLOW = "without a <= 1", "b = a/K^(1/20)"
 BASES = {"data": D, "compute": C}
 MEASURED = ("excess_risk", "peak_lr", "model_size", "data_size", "decay_fraction")
 """The quantities of an allocation that its claim is about."""
@@ -106,6 +106,14 @@ def uncapped(schedule: str, budget: str, sample: Sample, power: float | None = N
     return {"excess_risk": (measure_risk(schedule, budget, *sample.point, settled=True, power=power, capped=False),)}
 
 
+def outside(schedule: str, budget: str, sample: Sample) -> Mapping[str, Mapping[str, Rays]]:
+    """The least risk without the bound of a; and where the last rate of exponential decay or WSD hardly falls."""
+    slow = {} if schedule == "constant" else {
+        SLOW: {"excess_risk": (measure_risk(schedule, budget, *sample.point, settled=True, last_power=0.05),)}
+    }  # fmt: skip
+    return {UNCAPPED: uncapped(schedule, budget, sample), **slow}
+
+
 def family_of(schedule: str, budget: str, *, infinite_model: bool = False, free_steps: bool = False) -> str:
     """The claims that share a measurement: of one problem, or of both budgets of WSD, which one claim compares.
 
@@ -160,7 +168,7 @@ def printed_claim(
         partial(measure, schedule, budget, infinite_model, free_steps), statement, mutants,
         regimes=regimes, corrected_by=corrected_by, role=role, quoted=quoted,
         family=family_of(schedule, budget, infinite_model=infinite_model, free_steps=free_steps),
-        beyond=lambda sample: {UNCAPPED: uncapped(schedule, budget, sample)},
+        beyond=partial(outside, schedule, budget),
     )  # fmt: skip
 
 

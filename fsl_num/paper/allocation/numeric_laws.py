@@ -46,6 +46,7 @@ class BudgetedLaw:
     ``power`` is the p of "power-decay", 1 for "cyclic" (one wave, whose fall is the fraction ``decay_fraction`` of it);
     ``free_steps`` searches the number of steps K as well (otherwise the batch size is 1 and K = D), ``free_final`` the
     last rate b over the peak rate a (otherwise 1/K). ``noise``: sigma^2. ``capped``: a is at most 1.
+    ``last_power``: the power of 1/K that b over a is where it is not free.
     """
 
     schedule: str
@@ -59,6 +60,7 @@ class BudgetedLaw:
     power: float | None = None
     free_final: bool = False
     capped: bool = True
+    last_power: float = 1.0
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -111,7 +113,7 @@ class BudgetedLaw:
             return {"a": peak, "K": steps, "p": float(np.log(self.power))}
         if self.schedule not in ("exp-decay", "wsd"):
             return {"a": peak, "K": steps}
-        return {"a": peak, "K": steps, "b": peak + values.get("final_over_peak", -steps)}
+        return {"a": peak, "K": steps, "b": peak + values.get("final_over_peak", -self.last_power * steps)}
 
     def log_risk(self, point: Array) -> Array:
         """Log of the right-hand side of the theorem; +inf where a hypothesis fails (a > 1, B < 1, T < 1)."""
@@ -147,7 +149,7 @@ class BudgetedLaw:
                 feasible &= falling >= 0
             else:
                 # a - b = a (1 - 1/K) and T = (a - b) K / log(a/b) with log(a/b) = log K, where b is not free.
-                last = np.minimum(values.get("final_over_peak", -steps), -1e-300)
+                last = np.minimum(values.get("final_over_peak", -self.last_power * steps), -1e-300)
                 difference = np.log(-np.expm1(last))
                 time = decay = gamma + data + difference - np.log(-last)
                 if self.schedule == "wsd":
@@ -174,11 +176,12 @@ def _optima(
     power: float | None,
     free_final: bool,
     capped: bool = True,
+    last_power: float = 1.0,
 ) -> tuple[tuple[BudgetedLaw, Minimum], ...]:
     budgets = LOG_BUDGETS[SETTLED:] if settled else LOG_BUDGETS
     laws = [
         BudgetedLaw(schedule, budget, s, beta, each, free_steps, infinite_model, power=power, free_final=free_final,
-                    capped=capped)
+                    capped=capped, last_power=last_power)
         for each in budgets
     ]
     return tuple((law, minimise_law(law.log_risk, law.bounds, log_budget=law.log_budget)) for law in laws)
@@ -193,13 +196,14 @@ def _ray(name: str, optima: Sequence[tuple[BudgetedLaw, Minimum]], values: Seque
 
 def measure_risk(
     schedule: str, budget: str, s: float, beta: float, *, settled: bool = False, power: float | None = None,
-    capped: bool = True,
+    capped: bool = True, last_power: float = 1.0,
 ) -> Ray:  # fmt: skip
     """The brute-force least risk over growing budgets, as a ray along "N", with the rates and steps of the best.
 
-    ``settled`` leaves out the budgets that are not judged; where not ``capped``, a may be larger than 1.
+    ``settled`` leaves out the budgets that are not judged; where not ``capped``, a may be larger than 1;
+    b is a K^-``last_power``.
     """
-    optima = _optima(schedule, budget, s, beta, False, False, settled, power, False, capped)
+    optima = _optima(schedule, budget, s, beta, False, False, settled, power, False, capped, last_power)
     return _ray("excess_risk", optima, [optimum.log_value for _, optimum in optima])
 
 

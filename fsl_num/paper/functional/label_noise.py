@@ -13,7 +13,7 @@ from fsl_num.claims.hypotheses import NOTHING
 from fsl_num.claims.statements import Direction, Equivalent, Ray
 from fsl_num.paper.functional.formulas import MODEL_PAIR, functional, risk_is
 from fsl_num.paper.functional.laws import FAMILY, GIVEN, dropped, functional_law
-from fsl_num.paper.functional.rays import EVERYWHERE, all_rays, decided, rate_rays
+from fsl_num.paper.functional.rays import EVERYWHERE, all_rays, decided, rate_rays, unstable
 from fsl_num.paper.functional.runs import AFTER, EARLY, Run, model_rays, moderate_size
 from fsl_sym.proof import AllOf, equals, same_order
 from fsl_sym.symbols import E, M, N, j
@@ -79,7 +79,8 @@ CLAIMS: tuple[Claim, ...] = (
         "For sigma >= c the risk is of the order of the law with K_M and e_M, for every s > 0 and t >= 0.",
         risk_is(functional(MODEL_PAIR)), (*GIVEN, "1 <= sigma^2 <= 1e60", "all t >= 0"),
         lambda sample: [ray for ray in all_rays(sample) if loud(ray)], functional_law, dropped("delta", "e", "label"),
-        beyond=lambda sample: {"sigma^2 below 1": [ray for ray in all_rays(sample) if not loud(ray)]},
+        beyond=lambda sample: {"sigma^2 below 1": [ray for ray in all_rays(sample) if not loud(ray)],
+                               **unstable(sample)},
         depends=("prop:fsl-weak-upper-bound",), family=FAMILY,
         quoted=r"Then, for any $s > 0$ and all $t \ge 0$",
     ),

@@ -212,7 +212,7 @@ CLAIMS: tuple[Claim, ...] = (
         "lemma:convolution-kernel/beyond", "lemma:convolution-kernel", 2129, "one feature: the bound fails beyond",
         "With M = 1 the ratio (K_M * K_M)(t)/K_M(t) is t, which no constant bounds: the hypothesis t <= M^beta is "
         "needed.",
-        same_order(Integral(exp(-2 * z) * exp(-2 * (t - z)), (z, 0, t)) / exp(-2 * t), t), (MODEL, "M = 1, all t"),
+        same_order(Integral(exp(-2 * z) * exp(-2 * (t - z)), (z, 0, t)) / exp(-2 * t), t), (MODEL, "M = 1 (all t)"),
         single_mode_rays,
         mutants=lambda sample: {"bounded": _convolution_bound(sample)},
         role="own",
