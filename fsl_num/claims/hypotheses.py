@@ -142,7 +142,7 @@ def _expression(text: str) -> Expr | None:
         return None
 
 
-@dataclass
+@dataclass(frozen=True)
 class Reached:
     """How far measurements have come, all points of a claim together.
 

@@ -12,9 +12,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final
 
+import numpy as np
 from sympy import Rational
 
 from fsl_num.claims import registry
+from fsl_num.claims.agreement import unlike
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.hypotheses import bare, broken, letters_of, relations_assumed
 from fsl_num.claims.proofs import unproved
@@ -98,7 +100,11 @@ def _judged(claim: Claim, sample: Sample, name: str, beyond: Any) -> Elsewhere:
     try:
         statement, measured = claim.says(sample), beyond if name else claim.measure(sample)
         outside = broken(claim, sample, measured)
-        judged = (_of_parts(statement, bare(measured)) if name else statement).judge(bare(measured))
+        other = unlike(claim, sample, statement)
+        if other:  # what is judged there is another claim
+            return Elsewhere(where, outside, inside, None, other)
+        with np.errstate(all="ignore"):
+            judged = (_of_parts(statement, bare(measured)) if name else statement).judge(bare(measured))
     except (ValueError, ArithmeticError, StopIteration) as error:  # outside its hypotheses a claim need not be defined
         return Elsewhere(where, outside, inside, None, f"{type(error).__name__}: {error}")
     return Elsewhere(where, outside, inside, judged, judged.detail)
@@ -160,7 +166,10 @@ def _need(claim: Claim, relation: Formula, tried: list[Elsewhere]) -> Hypothesis
         if lacking:
             return HypothesisOutcome(relation, Need.PROOF, lacking)
     if judged:
-        return HypothesisOutcome(relation, Need.FREE, f"holds at {'; '.join(each.where for each, _ in judged)}")
+        wider = [each.id for each in registry.all_claims()
+                 if each.strengthens == claim.id and relation not in relations_assumed(each)]  # fmt: skip
+        said = f", which {' and '.join(wider)} says" if wider else ""
+        return HypothesisOutcome(relation, Need.FREE, f"holds at {'; '.join(each.where for each, _ in judged)}{said}")
     if alone:
         return HypothesisOutcome(relation, Need.UNDEFINED, f"{alone[0].where}: {alone[0].detail}")
     if relation.relation == "=" and (relation.left.is_number or relation.right.is_number):

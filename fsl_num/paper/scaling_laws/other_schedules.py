@@ -213,8 +213,15 @@ def _drops_outside(sample: Sample) -> dict[str, tuple[Ray, ...]]:
     return {
         **ray("T_2 beyond M^beta", model, [(m, m ** (2 * beta), m ** (1.5 * beta)) for m in map(whole, model)]),
         **ray("T_2 beyond T_1", grid, [(1e250, 10**u, 10 ** (2 * u)) for u in grid]),
-        **ray("T_2 to 0", grid, [(1e250, 1.0, 10**-u) for u in grid]),
+        **_short(sample, _drop, 1.0),
     }
+
+
+def _short(sample: Sample, shape: Callable[[Training, float], Schedule], first: float) -> dict[str, tuple[Ray, ...]]:
+    """The decay shorter than 1, after the intrinsic time ``first``."""
+    grid = even_grid(8.0, sample)
+    runs = [Shaped(1e6, first, 10**-u, NEVER, noise=10**SILENT, shape=shape) for u in grid]
+    return {"T_2 to 0": _rays(sample, {"T_2 to 0": (grid, runs)})}
 
 
 def _roots_outside(sample: Sample) -> dict[str, tuple[Ray, ...]]:
@@ -305,18 +312,19 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours: a rate that rises from b to a over the intrinsic time T_1 and falls back over T_2 >= 1 has the law of "
         "linear decay over T_2, and b in its noise; the rise leaves no trace beside it.",
         lambda: "cyclic", partial(_two_phases, shape=_wave), at_least(T2, 1), equals(T, T1 + T2), at_most(b, a),
+        beyond=partial(_short, shape=_wave, first=1.0),
     ),
     law_claim(
         "inverse-sqrt/law", "the scaling law of the inverse square root",
-        "Ours: for K >= K_0 >= 1/a and T >= 1 the excess risk of a/sqrt(1 + tau/K_0) is of the order "
+        "Ours: for K >= K_0 >= 1/a (so that T >= 0.8) the excess risk of a/sqrt(1 + tau/K_0) is of the order "
         "M^-(s beta) + T^-s + (sigma^2/B) a sqrt(K_0/K): its noise is that of its last rate.",
         lambda: "inverse-sqrt", _roots,
-        at_most(K0, K), at_least(a * K0, 1), at_least(T, 1), "T = 2 a K_0 (sqrt(1 + K/K_0) - 1)",
+        at_most(K0, K), at_least(a * K0, 1), "T = 2 a K_0 (sqrt(1 + K/K_0) - 1)",
         beyond=_roots_outside,
     ),
     law_claim(
         "own-schedule/law", "the scaling law of a schedule of one's own: a parabola",
         "Ours: a (1 - (tau/K)^2), typed as a schedule of one's own, vanishes linearly: it has the law of linear decay.",
-        _typed, _own, at_least(T, 1),
+        _typed, _own, at_least(T, 1), beyond=partial(_short, shape=_parabola, first=0.0),
     ),
 )  # fmt: skip

@@ -32,6 +32,7 @@ from fsl_num.paper.scaling_laws.training import (
     Training,
     even_grid,
     functional_rays,
+    functional_risk,
     long_after,
     peak_rate,
     risk_ray,
@@ -158,6 +159,20 @@ def _measured(sample: Sample, powers: Powers, rays: Callable[[Sample, float], tu
     return {name: rays(sample, float(power)) for name, power in powers(sample.beta).items()}
 
 
+def _short_noise(sample: Sample, power: float) -> tuple[Ray, ...]:
+    """The noise of a decay of an intrinsic time below 1."""
+    grid = even_grid(8.0, sample)
+    ray = risk_ray("T to 0", grid, [PowerRun(1e6, 0.0, 10**-u, power=power) for u in grid], sample, _noise)  # type: ignore[arg-type]
+    return (replace(ray, logs={name: ray.logs[name] for name in ("M", "T", "a", "p")}),)
+
+
+def _short_law(sample: Sample, power: float) -> tuple[Ray, ...]:
+    """The excess risk after an intrinsic time below 1."""
+    grid = even_grid(8.0, sample)
+    runs = [PowerRun(1e6, 0.0, 10**-u, batch=10**SILENT, power=power) for u in grid]
+    return (risk_ray("T to 0", grid, runs, sample, functional_risk),)
+
+
 def noise_order(noise: Expr) -> Formula:
     """The noise integral of the power decay is a times this."""
     return same_order(power_sum(), a * noise)
@@ -185,7 +200,9 @@ def power_claim(
 
     return Claim(
         name, "eqn: fsl-simplified", 883, title, text, formula, hypotheses,
-        lambda sample: _measured(sample, powers, rays), statement, mutants, role="own", **more,
+        lambda sample: _measured(sample, powers, rays), statement, mutants, role="own",
+        beyond=lambda sample: {"T to 0": _measured(sample, powers, _short_law if rays is _law_rays else _short_noise)},
+        **more,
     )  # fmt: skip
 
 
@@ -280,6 +297,7 @@ CLAIMS: tuple[Claim, ...] = (
         noise_order(RESONANT), (CAPACITY, equals(p, beta - 1), at_least(M, 2), at_least(T, 2)),
         lambda sample: _measured(sample, resonant_powers, _noise_rays),
         _at_resonance, resonant_mutants, role="own",
+        beyond=lambda sample: {"T to 0": _measured(sample, resonant_powers, _short_noise)},
     ),
     power_claim(
         "vanishing-end/law-fast", "the scaling law of a power decay, p < beta - 1",
