@@ -92,10 +92,14 @@ def _what_decay_leaves(sample: Sample) -> tuple[Ray, ...]:
 
 
 def _point(design: Optimum, regime: str) -> dict[str, Any]:
-    """The data and the noise, and the largest gamma allowed, which on easy tasks is never taken."""
-    letters = {"D": Float(design.data), "sigma": Float(math.sqrt(design.model.noise))}
+    """The data and the noise, and the largest gamma allowed, which on easy tasks is never taken.
+
+    There they are exact: sympy does not end the power of a product of exact and rounded numbers.
+    """
+    if regime == "easy":
+        return {"D": Rational(design.data), "sigma": Rational(math.sqrt(design.model.noise))}
     bound = model_water(design.model, design.data, None).high
-    return letters if regime == "easy" else letters | {"g": Float(bound)}
+    return {"D": Float(design.data), "sigma": Float(math.sqrt(design.model.noise)), "g": Float(bound)}
 
 
 def _shares(sample: Sample) -> list[tuple[Any, Any]]:
