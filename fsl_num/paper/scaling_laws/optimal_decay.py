@@ -91,22 +91,22 @@ def _what_decay_leaves(sample: Sample) -> tuple[Ray, ...]:
     return (Ray("D to infinity", np.array(logs), {"D": np.array(logs)}, np.array(left)),)
 
 
-def _point(design: Optimum, regime: str) -> dict[str, Any]:
+def _point(design: Optimum, sample: Sample) -> dict[str, Any]:
     """The data and the noise, and the largest gamma allowed, which on easy tasks is never taken.
 
-    There they are exact: sympy does not end the power of a product of exact and rounded numbers.
+    Where gamma(s) is a whole number they are exact: sympy does not end powers of products of exact and rounded numbers.
     """
-    if regime == "easy":
-        return {"D": Rational(design.data), "sigma": Rational(math.sqrt(design.model.noise))}
+    written = Rational if sample.regime == "easy" and sample.s.is_integer else Float
+    letters = {"D": written(design.data), "sigma": written(math.sqrt(design.model.noise))}
     bound = model_water(design.model, design.data, None).high
-    return {"D": Float(design.data), "sigma": Float(math.sqrt(design.model.noise)), "g": Float(bound)}
+    return letters if sample.regime == "easy" else letters | {"g": Float(bound)}
 
 
 def _shares(sample: Sample) -> list[tuple[Any, Any]]:
     """Gamma over its peak with a share z left of the samples of the decay."""
     measured = []
     for design in data_designs(sample):
-        point, edges = _point(design, sample.regime), np.append(0.0, np.cumsum(design.samples[::-1]))
+        point, edges = _point(design, sample), np.append(0.0, np.cumsum(design.samples[::-1]))
         left = np.log(0.5 * (edges[1:] + edges[:-1]) / (design.quantities["decay"] * design.data))
         gammas = np.exp(np.interp(np.log(_SHARES), left, np.log(design.gammas[::-1] / design.gammas.max())))
         measured += [({"z": Float(z), **point}, each) for z, each in zip(_SHARES, gammas.tolist(), strict=True)]
@@ -115,7 +115,7 @@ def _shares(sample: Sample) -> list[tuple[Any, Any]]:
 
 def _points(sample: Sample, names: Sequence[str]) -> dict[str, list[tuple[Any, Any]]]:
     """The quantities of the designs at their data, noise and largest gamma allowed."""
-    listed = [(_point(each, sample.regime), {**each.quantities, "decay": each.quantities["decay"] * each.data})
+    listed = [(_point(each, sample), {**each.quantities, "decay": each.quantities["decay"] * each.data})
              for each in data_designs(sample)]  # fmt: skip
     return {name: [(point, quantities[name]) for point, quantities in listed] for name in names}
 
