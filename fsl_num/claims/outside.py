@@ -21,7 +21,7 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.hypotheses import bare, broken, letters_of, relations_assumed
 from fsl_num.claims.proofs import unproved
 from fsl_num.claims.records import Judgement
-from fsl_num.claims.statements import Joint
+from fsl_num.claims.statements import Joint, NothingCompared
 from fsl_sym.domain import regime_of
 from fsl_sym.proof import Formula
 from fsl_sym.proof.letters import declared
@@ -105,6 +105,8 @@ def _judged(claim: Claim, sample: Sample, name: str, beyond: Any) -> Elsewhere:
             return Elsewhere(where, outside, inside, None, other)
         with np.errstate(all="ignore"):
             judged = (_of_parts(statement, bare(measured)) if name else statement).judge(bare(measured))
+    except NothingCompared:  # none of what is measured beyond is a part of the claim
+        return Elsewhere("", (), False, None, "")
     except (ValueError, ArithmeticError, StopIteration) as error:  # outside its hypotheses a claim need not be defined
         return Elsewhere(where, outside, inside, None, f"{type(error).__name__}: {error}")
     return Elsewhere(where, outside, inside, judged, judged.detail)
@@ -114,7 +116,8 @@ def _of_parts(statement: Any, measured: Any) -> Any:
     """Those parts of a joint statement that are measured."""
     if not isinstance(statement, Joint):
         return statement
-    return Joint({name: _of_parts(statement.parts[name], part) for name, part in measured.items()})
+    parts = {name: part for name, part in measured.items() if name in statement.parts}
+    return Joint({name: _of_parts(statement.parts[name], part) for name, part in parts.items()})
 
 
 def contradiction(claim: Claim, seed: int = 0) -> str:
