@@ -7,7 +7,7 @@ other letters by what it names as ``beyond``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final
@@ -15,7 +15,6 @@ from typing import Any, Final
 import numpy as np
 from sympy import Rational
 
-from fsl_num.claims import registry
 from fsl_num.claims.agreement import unlike
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.hypotheses import bare, broken, letters_of, relations_assumed
@@ -125,13 +124,15 @@ def contradiction(claim: Claim, seed: int = 0) -> str:
     return next((f"{each.where}: {each.detail}" for each in elsewhere(claim, seed) if each.contradicts), "")
 
 
-def needs(claim: Claim, seed: int = 0) -> tuple[HypothesisOutcome, ...]:
+def needs(claim: Claim, others: Sequence[Claim] = (), seed: int = 0) -> tuple[HypothesisOutcome, ...]:
     """For each relation among the hypotheses of a claim whether the claim needs it, as far as that is known.
 
     Parameters
     ----------
     claim
         From :func:`fsl_num.claims.registry.claim`.
+    others
+        Claims among which those are looked for on which it rests, and those that strengthen it.
     seed
         Draws the points of what is measured beyond the hypotheses.
 
@@ -149,10 +150,10 @@ def needs(claim: Claim, seed: int = 0) -> tuple[HypothesisOutcome, ...]:
     t <= M**beta is needed, it fails outside
     """
     tried = list(elsewhere(claim, seed))
-    return tuple(_need(claim, relation, tried) for relation in relations_assumed(claim))
+    return tuple(_need(claim, relation, tried, others) for relation in relations_assumed(claim))
 
 
-def _need(claim: Claim, relation: Formula, tried: list[Elsewhere]) -> HypothesisOutcome:
+def _need(claim: Claim, relation: Formula, tried: list[Elsewhere], others: Sequence[Claim]) -> HypothesisOutcome:
     lifted = f"without {relation}"  # a constraint that need not bind
     alone = [each for each in tried
              if each.broken == (relation,) or (each.where.endswith(lifted) and not each.broken)]  # fmt: skip
@@ -169,7 +170,7 @@ def _need(claim: Claim, relation: Formula, tried: list[Elsewhere]) -> Hypothesis
         if lacking:
             return HypothesisOutcome(relation, Need.PROOF, lacking)
     if judged:
-        wider = [each.id for each in registry.all_claims()
+        wider = [each.id for each in others
                  if each.strengthens == claim.id and relation not in relations_assumed(each)]  # fmt: skip
         said = f", which {' and '.join(wider)} says" if wider else ""
         return HypothesisOutcome(relation, Need.FREE, f"holds at {'; '.join(each.where for each, _ in judged)}{said}")
@@ -177,7 +178,7 @@ def _need(claim: Claim, relation: Formula, tried: list[Elsewhere]) -> Hypothesis
         return HypothesisOutcome(relation, Need.UNDEFINED, f"{alone[0].where}: {alone[0].detail}")
     if relation.relation == "=" and (relation.left.is_number or relation.right.is_number):
         return HypothesisOutcome(relation, Need.FIXED, "without it the claim would be UNKNOWN")
-    resting = [each for each in claim.depends if relation in relations_assumed(registry.claim(each))]
+    resting = [each.id for each in others if each.id in claim.depends and relation in relations_assumed(each)]
     return HypothesisOutcome(relation, Need.RESTS if resting else Need.UNMEASURED, ", ".join(resting))
 
 

@@ -13,6 +13,7 @@ from fsl_num.claims import outside
 from fsl_num.claims.claim import Claim
 from fsl_num.claims.errata import errata
 from fsl_num.claims.records import Erratum, Outcome
+from fsl_num.claims.registry import all_claims
 from fsl_num.report.mathml import paper_words
 from fsl_num.report.places import Place, places
 from fsl_num.report.plain import plain
@@ -72,7 +73,8 @@ def card(claim: Claim, record: Outcome | None, *, mutants: bool = False, needs: 
 
 def needs_table(claim: Claim) -> Table:
     """Every relation among the hypotheses of a claim, whether the claim needs it, and where that is seen."""
-    rows = [(plain(f"${each.relation.latex()}$"), each.need.value, each.detail) for each in outside.needs(claim)]
+    known = outside.needs(claim, all_claims())
+    rows = [(plain(f"${each.relation.latex()}$"), each.need.value, each.detail) for each in known]
     return table(("hypothesis", "needed", "seen at"), rows)
 
 
