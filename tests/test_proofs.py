@@ -8,8 +8,8 @@ from random import Random
 
 from conftest import chosen_profile
 
+from fsl_num.claims.proofs import unproved
 from fsl_num.claims.registry import all_claims, file_of
-from fsl_num.claims.verification import unproved
 from fsl_sym.proof import AllOf, Formula
 
 ALL = chosen_profile(dict(os.environ)) == "nightly"

@@ -64,6 +64,8 @@ class Claim:
     those that the measurement gives to letters of the formula at every point. ``own`` are the points that it takes
     in the place of one, where it has its own.
     ``judged_by`` says by what else than itself an order of the formula is judged, where the statement has no such law.
+    ``beyond(sample)`` is the same measured where a hypothesis may not hold: name -> a measurement, of a joint statement
+    some of its parts. With all of its hypotheses but one it shows whether the claim needs that one.
     ``quoted`` are words of the paper, in its LaTeX, near that line: of a printed claim, those that it restates (those
     that are false, where it is refuted); a claim of another role may have none.
     """
@@ -92,6 +94,7 @@ class Claim:
     values: Mapping[Any, tuple[Any, ...]] = field(default_factory=dict)
     own: Callable[[Any, Any], Sequence[tuple[Any, Any]]] = lambda s, beta: ((s, beta),)
     judged_by: str = ""
+    beyond: Callable[[Sample], Mapping[str, Any]] | None = None
 
     def __post_init__(self) -> None:
         unknown = set(self.regimes) - set(ALL_REGIMES)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, lru_cache, partial
 from itertools import pairwise
 from typing import Any, Final
@@ -142,9 +142,24 @@ def _expression(text: str) -> Expr | None:
         return None
 
 
-Reached = dict[Formula, tuple[float, bool]]
-"""How near to its end a measurement has come of each relation: the least difference of the logarithms of its sides, and
-whether any of its letters varies along something measured."""
+@dataclass(frozen=True)
+class Reached:
+    """How far measurements have come, all points of a claim together.
+
+    ``ends``: relation -> the least difference of the logarithms of its sides, and whether any of its letters varies
+    along something measured; ``values``: letter -> the logarithm that it always has, None where it varies.
+    """
+
+    ends: dict[Formula, tuple[float, bool]] = field(default_factory=dict)
+    values: dict[str, float | None] = field(default_factory=dict)
+
+    def add(self, every: Sequence[Mapping[str, Array]]) -> None:
+        """Take in the values of letters along what is measured at one more point."""
+        for logs in every:
+            for name in logs.keys() - {each for each, value in self.values.items() if value is None}:
+                first = float(logs[name].flat[0])
+                alike = self.values.setdefault(name, first) == first and not _varies(np.ravel(logs[name]))
+                self.values[name] = first if alike else None
 
 
 def violated(claim: Claim, sample: Sample, measured: Any, reached: Reached | None = None) -> str:
@@ -153,36 +168,69 @@ def violated(claim: Claim, sample: Sample, measured: Any, reached: Reached | Non
     So is a relation between letters that nothing measured names together: whether it holds is not known. ``reached``
     takes what is measured of the ranges.
     """
-    every, own = list(_named(measured)), claim.own(sample.s, sample.beta)
-    read = [relation for hypothesis in claim.hypotheses for relation in relations_of(hypothesis)]
-    known = _of_letters(read, every)
+    every = list(_named(measured))
+    read = relations_assumed(claim)
+    if reached is not None:
+        reached.add(every)
     constraints = {
         relation for each in claim.hypotheses if str(each).startswith(CONSTRAINT) for relation in relations_of(each)
     }
-    for relation, letters in known:
+    for relation, others, point, logs, holds, gap in _comparisons(claim, sample, every):
+        if reached is not None and others and relation not in constraints:
+            nearest, varies = reached.ends.get(relation, (math.inf, False))
+            varies = varies or any(_varies(logs[name]) for name in others if name in logs)
+            reached.ends[relation] = min(nearest, gap), varies
+        if not holds:
+            return f"{relation} does not hold where the claim is measured, at s = {point[0]}, beta = {point[1]}"
+    for hypothesis in claim.hypotheses:
+        fixed = _FIXED.match(hypothesis) if isinstance(hypothesis, str) else None
+        along = [_letter(fixed[1], logs) for logs in every if fixed[1] in _known(logs)] if fixed else []
+        if fixed and (not along or any(np.ptp(each) > ROUNDING for each in along)):
+            return f"{hypothesis} is assumed, and {'varies along one' if along else 'nothing measured names it'}"
+    judged = [relation for relation, _ in _of_letters(read, every)]
+    unknown = next((relation for relation in read if relation not in judged), None)
+    return f"{unknown} is assumed, and nothing measured names all of its letters" if unknown is not None else ""
+
+
+def broken(claim: Claim, sample: Sample, measured: Any) -> tuple[Formula, ...]:
+    """The relations of a claim that do not hold for something measured at a sample.
+
+    >>> from fsl_num.claims.registry import claim
+    >>> subject = claim("thm:fsl-zero-noise")
+    >>> [str(each) for each in broken(subject, Sample("easy", Integer(2), Integer(2)), [])]
+    ['s <= 2 - 1/beta']
+    """
+    compared = _comparisons(claim, sample, list(_named(measured)))
+    return tuple(dict.fromkeys(relation for relation, *_, holds, _ in compared if not holds))
+
+
+def relations_assumed(claim: Claim) -> tuple[Formula, ...]:
+    """All relations among the hypotheses of a claim, each once."""
+    return tuple(dict.fromkeys(each for hypothesis in claim.hypotheses for each in relations_of(hypothesis)))
+
+
+def letters_of(relation: Formula) -> set[Symbol]:
+    """The letters of both sides of a relation."""
+    return set(relation.left.free_symbols | relation.right.free_symbols)
+
+
+def _comparisons(
+    claim: Claim, sample: Sample, every: Sequence[Mapping[str, Array]]
+) -> Iterator[tuple[Formula, set[str], Sequence[Any], Mapping[str, Array], bool, float]]:
+    """Each relation, with its letters beside s and beta, at each point and along each ray that names them.
+
+    Whether it holds there, and how near what is measured comes to its end.
+    """
+    own = claim.own(sample.s, sample.beta)
+    for relation, letters in _of_letters(relations_assumed(claim), every):
         others = {letter.name for letter in letters - {s, beta}}
         if others and letters & {s, beta} and len(own) > 1:  # which of its points a ray belongs to is not known
             continue
         for point in own:
             values = {letter: each for letter, each in zip((s, beta), point, strict=True) if letter in letters}
             for logs in every if others else [{"": np.zeros(1)}]:
-                if not others <= _known(logs):
-                    continue
-                holds, gap = _compared(relation, values, logs)
-                if reached is not None and others and relation not in constraints:
-                    nearest, varies = reached.get(relation, (math.inf, False))
-                    varies = varies or any(_varies(logs[name]) for name in others if name in logs)
-                    reached[relation] = min(nearest, gap), varies
-                if not holds:
-                    return f"{relation} does not hold where the claim is measured, at s = {point[0]}, beta = {point[1]}"
-    for hypothesis in claim.hypotheses:
-        fixed = _FIXED.match(hypothesis) if isinstance(hypothesis, str) else None
-        along = [_letter(fixed[1], logs) for logs in every if fixed[1] in _known(logs)] if fixed else []
-        if fixed and (not along or any(np.ptp(each) > ROUNDING for each in along)):
-            return f"{hypothesis} is assumed, and {'varies along one' if along else 'nothing measured names it'}"
-    judged = [relation for relation, _ in known]
-    unknown = next((relation for relation in read if relation not in judged), None)
-    return f"{unknown} is assumed, and nothing measured names all of its letters" if unknown is not None else ""
+                if others <= _known(logs):
+                    yield relation, others, point, logs, *_compared(relation, values, logs)
 
 
 def unreached(reached: Reached) -> str:
@@ -192,13 +240,30 @@ def unreached(reached: Reached) -> str:
 
     >>> from fsl_sym.proof import at_least
     >>> from fsl_sym.symbols import T
-    >>> unreached({at_least(T, 1): (math.log(3.0), True)}), unreached({at_least(T, 1): (math.log(100.0), True)})
+    >>> near, far = (Reached({at_least(T, 1): (math.log(factor), True)}) for factor in (3.0, 100.0))
+    >>> unreached(near), unreached(far)
     ('', '1 <= T is claimed, and nothing is measured nearer to its end than by a factor 1e+02')
     """
-    for relation, (gap, varies) in reached.items():
+    for relation, (gap, varies) in reached.ends.items():
         if math.isfinite(gap) and gap > (REACHED if varies or relation.relation == "<" else ROUNDING):
             factor = math.exp(min(gap, 700.0))
             return f"{relation} is claimed, and nothing is measured nearer to its end than by a factor {factor:.2g}"
+    return ""
+
+
+def unvaried(claim: Claim, reached: Reached) -> str:
+    """The first letter with one value in all that is measured, which no hypothesis fixes; "" where there is none.
+
+    >>> from fsl_num.claims.registry import claim
+    >>> unvaried(claim("thm:fsl-zero-noise"), Reached(values={"t": None, "sigma^2": NOTHING, "M": 0.0}))
+    'M has the value 1 in all that is measured, and no hypothesis says so'
+    """
+    fixed = {each.name for relation in relations_assumed(claim) if relation.relation == "="
+             for each in letters_of(relation)}  # fmt: skip
+    for name, value in reached.values.items():
+        letter = name.removesuffix("^2")
+        if value is not None and letter in _LETTERS and letter not in fixed:
+            return f"{name} has the value {math.exp(value):.3g} in all that is measured, and no hypothesis says so"
     return ""
 
 
@@ -210,7 +275,7 @@ def _of_letters(
     return [
         (relation, letters)
         for relation in relations
-        for letters in [relation.left.free_symbols | relation.right.free_symbols]
+        for letters in [letters_of(relation)]
         if any({letter.name for letter in letters} <= names for names in named)
     ]
 

@@ -11,9 +11,10 @@ from typing import Any
 from fsl_num.claims.agreement import unlike
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.directions import combined_mutants
-from fsl_num.claims.formula_laws import parts_of
-from fsl_num.claims.hypotheses import Reached, bare, unreached, violated
+from fsl_num.claims.hypotheses import Reached, bare, unreached, unvaried, violated
+from fsl_num.claims.outside import contradiction
 from fsl_num.claims.points import points
+from fsl_num.claims.proofs import unproved
 from fsl_num.claims.records import (
     DerivationRecord,
     MutantOutcome,
@@ -26,7 +27,6 @@ from fsl_num.claims.resolution import RESOLUTIONS, Checked, combinations_of, res
 from fsl_num.claims.statements import Joint, NothingCompared, Statement
 from fsl_num.validation import entries, instance_of, one_of, whole_seed
 from fsl_sym.domain import Regime, regime_of
-from fsl_sym.proof import AllOf, Derivation, Formula, Hypothesis, ProofError, together
 from fsl_sym.values import exact
 
 SAMPLES = {"quick": 1, "full": 6, "deep": 24}
@@ -54,8 +54,9 @@ def verify(
     claim
         From :func:`fsl_num.claims.registry.claim`.
     profile
-        "quick" (one point a regime, and the paper's own), "full" (six points a regime, more effort) or "deep"
-        (24 points a regime, most effort; for the night).
+        "quick" (one point a regime, and the paper's own), "full" (six points a regime, more effort, and where a
+        hypothesis may not hold, so that one that is left out is noticed) or "deep" (24 points a regime, most effort;
+        for the night).
     seed
         Draws the points, and what the claim itself draws.
     at
@@ -88,15 +89,20 @@ def verify(
             places = _samples(claim, profile, seed) if chosen is None else {each.regime: [] for each in chosen}
             for each in chosen or ():
                 places[each.regime].append(each)
-            reached: Reached = {}
+            reached = Reached()
             regimes = tuple(
                 _verify_samples(claim, places[regime.name], reached=reached)
                 for regime in claim.regime_objects()
                 if places.get(regime.name)
             )
             verdict, message = _verdict(claim, regimes, derivations, excused=chosen is not None)
-            stretched = unreached(reached) if verdict.passes and chosen is None else ""
-            verdict, message = (Verdict.UNKNOWN, stretched) if stretched else (verdict, message)
+            if verdict.passes and chosen is None:
+                # what is proved is proved for all values of its letters
+                stretched = unreached(reached) or ("" if verdict is Verdict.PROVED else unvaried(claim, reached))
+                verdict, message = (Verdict.UNKNOWN, stretched) if stretched else (verdict, message)
+            wrong = contradiction(claim, seed) if verdict.passes and chosen is None and profile != "quick" else ""
+            verdict, message = (Verdict.REFUTED, f"fails though its hypotheses hold, {wrong}") if wrong else (
+                verdict, message)  # fmt: skip
         except NothingCompared as error:
             derivations, regimes = (), ()
             verdict, message = Verdict.VACUOUS, f"the check compared nothing: {error}"
@@ -325,49 +331,3 @@ def _verdict(
     if not unproved(claim):
         return Verdict.PROVED, ""
     return (Verdict.ENCLOSED if all(regime.rigorous for regime in regimes) else Verdict.SUPPORTED), ""
-
-
-def unproved(claim: Claim, proof: Sequence[Derivation] | None = None) -> str:
-    """Why a proof does not prove a claim; "" where the theorem is the formula, under hypotheses that the claim has.
-
-    ``proof`` are derivations, those of the claim by default.
-
-    >>> from fsl_num.claims.registry import claim
-    >>> unproved(claim("lemma: N-exp-decay"))
-    ''
-    >>> unproved(claim("lemma: N-exp-decay"), claim("ass:source").derivations())
-    'the proof ends in another formula'
-    """
-    steps = claim.derivations() if proof is None else tuple(proof)
-    if not isinstance(claim.formula, Formula | AllOf):
-        return "the claim has no symbolic formula"
-    if not steps:
-        return "no proof by machine"
-    try:
-        theorem = together(*steps)
-    except ProofError as error:
-        return str(error)
-    if theorem.conclusion != claim.formula:
-        return "the proof ends in another formula"
-    if any(part.is_true_by_notation for part in parts_of(claim.formula)):
-        return "the formula says nothing: both of its sides are written the same way"
-    lacking = sorted(str(hypothesis) for hypothesis in theorem.hypotheses if not follows(hypothesis, claim.given))
-    return f"the proof assumes what the claim does not: {', '.join(lacking)}" if lacking else ""
-
-
-def follows(hypothesis: Hypothesis, given: frozenset[Hypothesis]) -> bool:
-    """Whether a hypothesis is among those given, or a weaker bound of the same letter by a number."""
-    if hypothesis in given:
-        return True
-    if not isinstance(hypothesis, Formula) or hypothesis.relation not in ("<", "<=") or not hypothesis.left.is_number:
-        return False
-    return any(
-        isinstance(each, Formula)
-        and each.right == hypothesis.right
-        and each.left.is_number
-        and (
-            (each.relation in ("<", "<=") and bool(each.left > hypothesis.left))
-            or (each.relation == "<" and each.left == hypothesis.left)
-        )
-        for each in given
-    )

@@ -75,7 +75,8 @@ def run_show(arguments: Arguments) -> int:
         show_json(cards if len(cards) > 1 else cards[0])
     else:
         for at, claim in enumerate(claims):
-            show(*[""] * min(at, 1), report.card(claim, records.get(claim.id), mutants=arguments.mutants))
+            more = {"mutants": arguments.mutants, "needs": arguments.needs}
+            show(*[""] * min(at, 1), report.card(claim, records.get(claim.id), **more))
     return 0 if all(records[claim.id].passes for claim in claims if records) else 1
 
 
@@ -149,6 +150,7 @@ COMMANDS = {
             click.Argument(["id"], metavar="ID", nargs=-1, required=True),
             json_option(choice="form"),
             flag("--mutants", "every wrong version of the claim, and what refutes it", choice="form"),
+            flag("--needs", "which of its hypotheses the claim needs, measured outside them", choice="form"),
             flag("--no-verdict", "do not verify the claim"),
         ],
         "Show one claim (ID as fsl list shows it), or all that bear a label or number (fsl show theorem 5.1), or stand "

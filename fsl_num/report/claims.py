@@ -9,9 +9,11 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from fsl_num.claims import outside
 from fsl_num.claims.claim import Claim
 from fsl_num.claims.errata import errata
 from fsl_num.claims.records import Erratum, Outcome
+from fsl_num.claims.registry import all_claims
 from fsl_num.report.mathml import paper_words
 from fsl_num.report.places import Place, places
 from fsl_num.report.plain import plain
@@ -34,8 +36,11 @@ def labels_listing(account: Sequence[Mapping[str, Any]]) -> Table:
     return table(("line", "kind", "label", "covered by"), rows, right=(0,))
 
 
-def card(claim: Claim, record: Outcome | None, *, mutants: bool = False) -> Group:
-    """Everything about one claim; ``mutants``: with every wrong version of it and what refutes that."""
+def card(claim: Claim, record: Outcome | None, *, mutants: bool = False, needs: bool = False) -> Group:
+    """Everything about one claim; ``mutants``: with every wrong version of it and what refutes that.
+
+    ``needs``: with each hypothesis that is a relation, measured outside it: whether the claim fails there.
+    """
     head = [
         ("paper", f"{claim.label}, line {claim.line}"),
         ("role", claim.role + (f", strengthens {claim.strengthens}" if claim.strengthens else "")),
@@ -62,7 +67,15 @@ def card(claim: Claim, record: Outcome | None, *, mutants: bool = False) -> Grou
         fields(rest, 15),
         *wrong,
     ]
-    return Group(*parts, *([mutants_table(record)] if mutants and record is not None else []))
+    more = [mutants_table(record)] if mutants and record is not None else []
+    return Group(*parts, *more, *([needs_table(claim)] if needs else []))
+
+
+def needs_table(claim: Claim) -> Table:
+    """Every relation among the hypotheses of a claim, whether the claim needs it, and where that is seen."""
+    known = outside.needs(claim, all_claims())
+    rows = [(plain(f"${each.relation.latex()}$"), each.need.value, each.detail) for each in known]
+    return table(("hypothesis", "needed", "seen at"), rows)
 
 
 def mutants_table(record: Outcome) -> Table:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from sympy import Rational, oo
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import parts_of
 from fsl_num.claims.statements import Joint, Statement, growth
-from fsl_num.paper.allocation.forms import HYPOTHESES, PROBLEMS, Rays, Vanishes, allocation_formula
+from fsl_num.paper.allocation.forms import HYPOTHESES, PROBLEMS, SLOW, UNCAPPED, Rays, Vanishes, allocation_formula
 from fsl_num.paper.allocation.numeric_laws import measure_risk
 from fsl_sym.allocation import optimal_allocation
 from fsl_sym.domain import REGIMES
@@ -76,8 +77,17 @@ def _orders(cells: Mapping[str, Order]) -> Statement:
     return Joint({cell: growth(float(order.power), float(order.log_power)) for cell, order in cells.items()})
 
 
-def _ratio(better: str, worse: str, budget: str, sample: Sample) -> Rays:
-    first, second = (measure_risk(each, budget, *sample.point, settled=sample.effort == 0) for each in (better, worse))
+def _table(sample: Sample, **outside: Any) -> Mapping[str, Rays]:
+    return {
+        f"{name}/{budget}": (measure_risk(name, budget, *sample.point, settled=sample.effort == 0, **outside),)
+        for name, budget in PROBLEMS
+    }
+
+
+def _ratio(better: str, worse: str, budget: str, sample: Sample, **outside: Any) -> Rays:
+    first, second = (
+        measure_risk(each, budget, *sample.point, settled=sample.effort == 0, **outside) for each in (better, worse)
+    )
     return (replace(first, name=f"{better} / {worse}", values=first.values - second.values),)
 
 
@@ -104,6 +114,10 @@ def _comparison(name: str, label: str, line: int, title: str, text: str, better:
         lambda sample: {budget: _ratio(better, worse, budget, sample) for budget in BUDGETS},
         lambda sample: Joint({budget: _derived_ratio(better, worse, budget, sample) for budget in BUDGETS}),
         family="comparisons", quoted=quoted,
+        beyond=lambda sample: {UNCAPPED: {budget: _ratio(better, worse, budget, sample, capped=False)
+                                          for budget in BUDGETS},
+                               SLOW: {budget: _ratio(better, worse, budget, sample, last_power=0.05)
+                                      for budget in BUDGETS}},
     )  # fmt: skip
 
 
@@ -125,10 +139,8 @@ CLAIMS: tuple[Claim, ...] = (
         title="Table 1: the optimal excess risk of every schedule",
         text="the eight cells of Table 1, regimes and log powers included, the edge filed under easy",
         stated=table_formula, hypotheses=HYPOTHESES,
-        measure=lambda sample: {
-            f"{name}/{budget}": (measure_risk(name, budget, *sample.point, settled=sample.effort == 0),)
-            for name, budget in PROBLEMS
-        },
+        measure=_table,
+        beyond=lambda sample: {UNCAPPED: _table(sample, capped=False), SLOW: _table(sample, last_power=0.05)},
         statement=lambda sample: _orders(_printed_table(sample)), mutants=_table_mutants,
         derive=lambda: [
             optimum for problem in PROBLEMS for optimum in optimal_allocation(*problem).derivations[-len(REGIMES) :]

@@ -89,6 +89,7 @@ def _claim(name: str, line: int, budget: str) -> Claim:
         (*forms.FREE_END, "log(a/b) of the order of log N"),
         partial(measured, budget), partial(statement, budget), partial(mutants, budget),
         derive=lambda: free(budget).derivations, role="own",
+        beyond=lambda sample: {forms.UNCAPPED: forms.uncapped("exp-decay", budget, sample)},
     )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from fsl_num.claims.claim import ALL_REGIMES, Claim, Role, Sample
 from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.records import Judgement
 from fsl_num.claims.statements import Equivalent, Joint, Ray, Statement, growth
-from fsl_num.paper.allocation.numeric_laws import measure_allocation
+from fsl_num.paper.allocation.numeric_laws import measure_allocation, measure_risk
 from fsl_sym.allocation import optimal_allocation
 from fsl_sym.domain import REGIMES
 from fsl_sym.laws import BUDGETS, SCHEDULES, scaling_law
@@ -25,6 +25,7 @@ from fsl_sym.symbols import C, D, K, M, N, beta, gamma, r, s
 FREE_END = ("s > 0", "beta > 1", "sigma^2 of order 1", "constraint: a <= 1", "log N large, N the budget")
 HYPOTHESES = (*FREE_END, "b = a/K")
 PROBLEMS = tuple((schedule, budget) for schedule in SCHEDULES for budget in BUDGETS)
+UNCAPPED, SLOW = "without a <= 1", "b = a/K^(1/20)"
 BASES = {"data": D, "compute": C}
 MEASURED = ("excess_risk", "peak_lr", "model_size", "data_size", "decay_fraction")
 """The quantities of an allocation that its claim is about."""
@@ -100,6 +101,19 @@ def measure(schedule: str, budget: str, infinite_model: bool, free_steps: bool, 
     return Located(measured, {"M": math.inf}) if infinite_model else measured
 
 
+def uncapped(schedule: str, budget: str, sample: Sample, power: float | None = None) -> Mapping[str, Rays]:
+    """The least risk where a may be larger than 1, up to N over the batch size."""
+    return {"excess_risk": (measure_risk(schedule, budget, *sample.point, settled=True, power=power, capped=False),)}
+
+
+def outside(schedule: str, budget: str, sample: Sample) -> Mapping[str, Mapping[str, Rays]]:
+    """The least risk without the bound of a; and where the last rate of exponential decay or WSD hardly falls."""
+    slow = {} if schedule == "constant" else {
+        SLOW: {"excess_risk": (measure_risk(schedule, budget, *sample.point, settled=True, last_power=0.05),)}
+    }  # fmt: skip
+    return {UNCAPPED: uncapped(schedule, budget, sample), **slow}
+
+
 def family_of(schedule: str, budget: str, *, infinite_model: bool = False, free_steps: bool = False) -> str:
     """The claims that share a measurement: of one problem, or of both budgets of WSD, which one claim compares.
 
@@ -154,6 +168,7 @@ def printed_claim(
         partial(measure, schedule, budget, infinite_model, free_steps), statement, mutants,
         regimes=regimes, corrected_by=corrected_by, role=role, quoted=quoted,
         family=family_of(schedule, budget, infinite_model=infinite_model, free_steps=free_steps),
+        beyond=partial(outside, schedule, budget),
     )  # fmt: skip
 
 

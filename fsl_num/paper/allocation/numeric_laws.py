@@ -45,7 +45,8 @@ class BudgetedLaw:
 
     ``power`` is the p of "power-decay", 1 for "cyclic" (one wave, whose fall is the fraction ``decay_fraction`` of it);
     ``free_steps`` searches the number of steps K as well (otherwise the batch size is 1 and K = D), ``free_final`` the
-    last rate b over the peak rate a (otherwise 1/K). ``noise``: sigma^2.
+    last rate b over the peak rate a (otherwise 1/K). ``noise``: sigma^2. ``capped``: a is at most 1.
+    ``last_power``: the power of 1/K that b over a is where it is not free.
     """
 
     schedule: str
@@ -58,6 +59,8 @@ class BudgetedLaw:
     noise: float = 1.0
     power: float | None = None
     free_final: bool = False
+    capped: bool = True
+    last_power: float = 1.0
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -78,8 +81,9 @@ class BudgetedLaw:
     def bounds(self) -> list[tuple[float, float]]:
         """Bounds of the searched hyperparameters; the upper of M under a data budget and the lower of b are made up."""
         model = 3.0 if self.budget == "data" else 1.0
-        every = {"peak_lr": (-1.0, 0.0), "model_size": (0.0, model), "decay_fraction": (-1.0, 0.0), "steps": (0.0, 1.0),
-                 "final_over_peak": (-1.5, 0.0), "timescale_fraction": (-1.0, 0.0)}  # fmt: skip
+        largest = 0.0 if self.capped else 1.0
+        every = {"peak_lr": (-1.0, largest), "model_size": (0.0, model), "decay_fraction": (-1.0, 0.0),
+                 "steps": (0.0, 1.0), "final_over_peak": (-1.5, 0.0), "timescale_fraction": (-1.0, 0.0)}  # fmt: skip
         return [every[name] for name in self.variables]
 
     def _vanishing_end(self, model: Array, time: Array) -> Array:
@@ -104,11 +108,12 @@ class BudgetedLaw:
         data = self.log_budget - (values["model_size"] if self.budget == "compute" else 0.0)
         steps = values.get("steps", data)
         peak = values["peak_lr"] + data - steps  # gamma = a/B and D = B K
-        if self.power is not None:
+        if self.schedule == "power-decay":
+            assert self.power is not None
             return {"a": peak, "K": steps, "p": float(np.log(self.power))}
         if self.schedule not in ("exp-decay", "wsd"):
             return {"a": peak, "K": steps}
-        return {"a": peak, "K": steps, "b": peak + values.get("final_over_peak", -steps)}
+        return {"a": peak, "K": steps, "b": peak + values.get("final_over_peak", -self.last_power * steps)}
 
     def log_risk(self, point: Array) -> Array:
         """Log of the right-hand side of the theorem; +inf where a hypothesis fails (a > 1, B < 1, T < 1)."""
@@ -117,7 +122,7 @@ class BudgetedLaw:
         model = values.get("model_size", np.full_like(gamma, np.inf))
         data = self.log_budget - (model if self.budget == "compute" else 0.0) + np.zeros_like(gamma)
         steps = values.get("steps", data)
-        feasible = (steps <= data) & (gamma + data - steps <= 0) & (steps > np.log(2.0))
+        feasible = (steps <= data) & ((gamma + data - steps <= 0) | (not self.capped)) & (steps > np.log(2.0))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             if self.schedule == "constant":
                 time, noise = gamma + data, gamma
@@ -144,7 +149,7 @@ class BudgetedLaw:
                 feasible &= falling >= 0
             else:
                 # a - b = a (1 - 1/K) and T = (a - b) K / log(a/b) with log(a/b) = log K, where b is not free.
-                last = np.minimum(values.get("final_over_peak", -steps), -1e-300)
+                last = np.minimum(values.get("final_over_peak", -self.last_power * steps), -1e-300)
                 difference = np.log(-np.expm1(last))
                 time = decay = gamma + data + difference - np.log(-last)
                 if self.schedule == "wsd":
@@ -170,10 +175,13 @@ def _optima(
     settled: bool,
     power: float | None,
     free_final: bool,
+    capped: bool = True,
+    last_power: float = 1.0,
 ) -> tuple[tuple[BudgetedLaw, Minimum], ...]:
     budgets = LOG_BUDGETS[SETTLED:] if settled else LOG_BUDGETS
     laws = [
-        BudgetedLaw(schedule, budget, s, beta, each, free_steps, infinite_model, power=power, free_final=free_final)
+        BudgetedLaw(schedule, budget, s, beta, each, free_steps, infinite_model, power=power, free_final=free_final,
+                    capped=capped, last_power=last_power)
         for each in budgets
     ]
     return tuple((law, minimise_law(law.log_risk, law.bounds, log_budget=law.log_budget)) for law in laws)
@@ -187,13 +195,15 @@ def _ray(name: str, optima: Sequence[tuple[BudgetedLaw, Minimum]], values: Seque
 
 
 def measure_risk(
-    schedule: str, budget: str, s: float, beta: float, *, settled: bool = False, power: float | None = None
-) -> Ray:
+    schedule: str, budget: str, s: float, beta: float, *, settled: bool = False, power: float | None = None,
+    capped: bool = True, last_power: float = 1.0,
+) -> Ray:  # fmt: skip
     """The brute-force least risk over growing budgets, as a ray along "N", with the rates and steps of the best.
 
-    ``settled`` leaves out the budgets that are not judged.
+    ``settled`` leaves out the budgets that are not judged; where not ``capped``, a may be larger than 1;
+    b is a K^-``last_power``.
     """
-    optima = _optima(schedule, budget, s, beta, False, False, settled, power, False)
+    optima = _optima(schedule, budget, s, beta, False, False, settled, power, False, capped, last_power)
     return _ray("excess_risk", optima, [optimum.log_value for _, optimum in optima])
 
 

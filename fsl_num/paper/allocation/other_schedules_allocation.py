@@ -48,6 +48,12 @@ def measured(schedule: str, sample: Sample) -> dict[str, Any]:
     return {**optima, "data": Located(optima["data"], {"M": math.inf})}
 
 
+def uncapped(schedule: str, sample: Sample) -> dict[str, Any]:
+    """The least risks under both budgets where a may be larger than 1."""
+    power = 1.0 if schedule == "cyclic" else None
+    return {forms.UNCAPPED: {budget: forms.uncapped(schedule, budget, sample, power) for budget in BUDGETS}}
+
+
 def _ended(sample: Sample) -> tuple[str, ...]:
     """The budgets under which the ends are looked for."""
     return tuple(BUDGETS) if sample.effort else ("data",)
@@ -110,6 +116,7 @@ def _claim(claim_id: str, schedule: str, judged_by: str = "") -> Claim:
          "M = oo (under a data budget)"),
         partial(measured, schedule), partial(statement, schedule), partial(mutants, schedule),
         depends=(f"{schedule}/law",), judged_by=judged_by, role="own", family="other-schedules/allocation",
+        beyond=partial(uncapped, schedule),
     )  # fmt: skip
 
 

@@ -97,6 +97,18 @@ def saturated_risk(sample: Sample) -> dict[str, Any]:
     return {name: each["excess_risk"] for name, each in measured("data", sample).items() if name != RESONANCE}
 
 
+def uncapped(budget: str, sample: Sample) -> dict[str, Any]:
+    """The least risk at every power where a may be larger than 1."""
+    return {forms.UNCAPPED: {name: forms.uncapped(SCHEDULE, budget, sample, float(power))
+                             for name, power in powers(sample).items()}}  # fmt: skip
+
+
+def uncapped_saturation(sample: Sample) -> dict[str, Any]:
+    """The same under a data budget, off the resonance."""
+    ((name, risks),) = uncapped("data", sample).items()
+    return {name: {power: risk["excess_risk"] for power, risk in risks.items() if power != RESONANCE}}
+
+
 def saturated(sample: Sample) -> Joint:
     """Its order, the exponent at the capacity min(beta, p + 1), and no logarithm."""
     parts = {}
@@ -126,7 +138,7 @@ def _claim(name: str, budget: str) -> Claim:
         ("s > 0", "beta > 1", "p > 0", "sigma^2 of order 1", "constraint: a <= 1", "log N large, N the budget"),
         partial(measured, budget), partial(statement, budget), partial(mutants, budget),
         derive=partial(derivations, budget),
-        judged_by="the steps by the batch sizes that they leave",
+        judged_by="the steps by the batch sizes that they leave", beyond=partial(uncapped, budget),
         depends=("vanishing-end/law-fast", "vanishing-end/law-slow", "vanishing-end/resonance"), role="own",
     )  # fmt: skip
 
@@ -142,5 +154,6 @@ CLAIMS: tuple[Claim, ...] = (
         SATURATED, ("E is the least risk, N = D the data", Formula(p, "!=", beta - 1), "sigma^2 of order 1",
                     "constraint: a <= 1"),
         saturated_risk, saturated, depends=("vanishing-end/data",), role="own", family="vanishing-end/data",
+        beyond=uncapped_saturation,
     ),
 )  # fmt: skip

@@ -100,7 +100,7 @@ CLAIMS: tuple[Claim, ...] = (
         AllOf((within(RISK(D), FUNCTIONAL(D) / 2, FUNCTIONAL(D) / 100),
                less(FINAL_RISK["wsd"], FINAL_RISK["exponential"]),
                less(FINAL_RISK["exponential"], FINAL_RISK["constant"]))),
-        (*HARD, "M = oo", "peak rate 0.05, for the constant schedule 0.05 D^(-1/3)", at_least(D, 10**4)),
+        (*HARD, "M = N = oo", "peak rate 0.05, for the constant schedule 0.05 D^(-1/3)", at_least(D, 10**4)),
         final_losses, lambda sample: Ranges(FINAL, _WRONG_FINAL), regimes=("hard",), moved=at_its_point,
         quoted="WSD yields the best scaling performance, followed by exponential decay, while the constant schedule "
         "performs the worst",

@@ -15,10 +15,18 @@ from fsl_num.paper.block_constants import UP_TO_CONSTANTS, Constants
 from fsl_num.paper.block_spectra import block_modes
 from fsl_num.paper.functional.formulas import MODEL_PAIR, POWERS, Pair, functional, risk_is
 from fsl_num.paper.functional.laws import FAMILY, GIVEN, INFINITE, TERMS, dropped, functional_law, without
-from fsl_num.paper.functional.rays import Rays, all_rays, balanced, decided, everywhere, loud, window
+from fsl_num.paper.functional.rays import Rays, all_rays, balanced, decided, everywhere, loud, unstable, window
 from fsl_num.paper.functional.runs import AFTER, BEYOND, EDGE
 from fsl_num.paper.hypotheses import MODEL
-from fsl_num.paper.kernel.rays import Quantity, decades, joined_ray, repeating_rays, the_signal, window_law
+from fsl_num.paper.kernel.rays import (
+    Quantity,
+    decades,
+    joined_ray,
+    outside_window,
+    repeating_rays,
+    the_signal,
+    window_law,
+)  # fmt: skip
 from fsl_sym import best_constants
 from fsl_sym.proof import AllOf, Formula, same_order
 from fsl_sym.spectrum import signal
@@ -109,7 +117,7 @@ CLAIMS: tuple[Claim, ...] = (
         functional_law,
         lambda sample: dropped(*TERMS[:3], *(("batch",) if decided(sample) else ()))(sample),
         derive=best_constants.all_times_derivations, role="stronger", strengthens="thm: fsl-general-noise",
-        depends=("cor: contraction/longer",), family=FAMILY,
+        depends=("cor: contraction/longer",), family=FAMILY, beyond=unstable,
     ),
     Claim(
         "prop:fsl-weak-upper-bound", "prop:fsl-weak-upper-bound", 2211, "the upper bound with K_infinity, all t",
@@ -131,6 +139,7 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: functional_law(sample, INFINITE),
         lambda sample: {f"without {term}": without(sample, term, INFINITE) for term in ("e_inf", "label_inf")},
         depends=("thm: fsl-general-noise", "thm: fsl-hard-regime/corrected"), family=FAMILY,
+        beyond=lambda sample: {"a loud burst, t = 100 M^beta": loud(sample)},
         quoted="and under some conditions",
     ),
     Claim(
@@ -140,6 +149,11 @@ CLAIMS: tuple[Claim, ...] = (
         AT_CRITICAL,
         (MODEL, "M^beta/4 <= t <= 4 M^beta (up to 2 M^beta for spectra up to constants)", UP_TO_CONSTANTS),
         _critical, partial(window_law, AT_CRITICAL),
+        beyond=lambda sample: {
+            "t = M^(beta/2)": [joined_ray(the_signal(sample), sample.point[1], 0.5, 1.0, decades(sample.point[0]) / 2.0,
+                                          clock="M")],
+            "t beyond M^beta": outside_window(the_signal(sample), sample)["t beyond M^beta"],
+        },
         depends=("lemma:ke-power/signal-window",),
         family="gaps",
         quoted=r"we have $e_M(t_M) \!\asymp\! M^{-s\beta}$",

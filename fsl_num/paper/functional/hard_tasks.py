@@ -15,7 +15,7 @@ from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.statements import Equivalent, Joint, Ray, Statement
 from fsl_num.paper.functional.formulas import INFINITE_PAIR, POWERS, functional, risk_is
 from fsl_num.paper.functional.laws import EXACT, FAMILY, GIVEN, INFINITE, exponents, functional_law, law, without
-from fsl_num.paper.functional.rays import EXCESS, LOUDEST, TINY, all_times, aside, balance, balanced
+from fsl_num.paper.functional.rays import EXCESS, LOUDEST, TINY, all_times, aside, balance, balanced, loud
 from fsl_num.paper.functional.runs import (
     AFTER,
     BEYOND,
@@ -154,9 +154,11 @@ CLAIMS: tuple[Claim, ...] = (
         "For s <= 1 - 1/beta the law with K_infinity and e_infinity holds for all t, uniformly in "
         "sigma^2 <= C M^(beta-1-s beta); the power of M is at least 0, so sigma^2 <= C is enough.",
         risk_is(functional(POWERS)),
-        (*GIVEN, "s <= 1 - 1/beta", "sigma^2 <= C M^(beta-1-s beta)", "all t >= 0 (checked to 1e4 M^beta)"),
+        (*GIVEN, "s <= 1 - 1/beta", f"sigma^2 <= C M^(beta-1-s beta), C = {LOUDEST:.0f}",
+         "all t >= 0 (checked to 1e4 M^beta)"),
         lambda sample: Located(balanced(sample), {"C": LOUDEST}), lambda sample: functional_law(sample, INFINITE),
         _infinite_mutants, regimes=HARD, role="corrected",
+        beyond=lambda sample: {"a louder burst": Located(loud(sample), {"C": LOUDEST})},
         depends=("eq:Ksigma-gap/sharp", "thm: fsl-general-noise/all-times"), family=FAMILY,
     ),
     Claim(

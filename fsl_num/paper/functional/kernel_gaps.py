@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from functools import lru_cache, partial
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -118,6 +119,14 @@ def signal_gap_rays(sample: Sample) -> tuple[Ray, ...]:
     return tuple(gap_rays)
 
 
+def with_slower(rays: Sequence[Ray]) -> tuple[Ray, ...]:
+    """With the first of them once more at gamma = 1/M: the gap is linear in a constant gamma."""
+    first = rays[0]
+    slower = replace(first, name=f"{first.name}, gamma = 1/M", logs={**first.logs, "gamma": -first.logs["M"]},
+                     values=first.values - first.logs["M"])  # fmt: skip
+    return (*rays, slower)
+
+
 def _with_unit_rate(sizes: Array, times: Array) -> dict[str, Array]:
     """The letters of a gap at gamma = 1."""
     return {"M": np.log(sizes), "t": np.log(times), "gamma": np.zeros(sizes.size)}
@@ -226,7 +235,7 @@ CLAIMS: tuple[Claim, ...] = (
         order_at_most(gap(GAMMA(z), with_signal=True), SIZE ** Max(-s * beta, 1 - 2 * beta)),
         (MODEL, "gamma <= 1 (the gap is largest for gamma = 1)", "M^beta <= t <= 10 M^beta (both ends)",
          UP_TO_CONSTANTS),
-        signal_gap_rays,
+        lambda sample: with_slower(signal_gap_rays(sample)),
         _printed_gap,
         lambda sample: {"0.05 below the true order":
                         power_of_size(signal_gap_order(sample) - 0.05, "upper", fixed=True), **_attained(sample)},
@@ -272,7 +281,7 @@ CLAIMS: tuple[Claim, ...] = (
         "int_0^t (K_infinity - K_M)(t-z) gamma dz is at most of the order gamma_max M^(1-beta).",
         order_at_most(gap(GAMMA(z), with_signal=False), SIZE ** (1 - beta)),
         (MODEL, "s <= 1 - 1/beta (which does not enter)", "gamma <= 1", "all t >= 0", UP_TO_CONSTANTS),
-        partial(noise_gap_rays, early=True),
+        lambda sample: with_slower(noise_gap_rays(sample, early=True)),
         regimes=("edge", "hard"), family="gaps",
         quoted=r"\gamma_\tau \dd \tau \lesssim M^{-\beta+1}",
     ),

@@ -9,10 +9,11 @@ import numpy as np
 from sympy import Integer, Rational, Sum, log
 
 from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.hypotheses import NOTHING
 from fsl_num.claims.statements import Direction, Equivalent, Ray
 from fsl_num.paper.functional.formulas import MODEL_PAIR, functional, risk_is
 from fsl_num.paper.functional.laws import FAMILY, GIVEN, dropped, functional_law
-from fsl_num.paper.functional.rays import EVERYWHERE, all_rays, decided, rate_rays
+from fsl_num.paper.functional.rays import EVERYWHERE, all_rays, decided, rate_rays, unstable
 from fsl_num.paper.functional.runs import AFTER, EARLY, Run, model_rays, moderate_size
 from fsl_sym.proof import AllOf, equals, same_order
 from fsl_sym.symbols import E, M, N, j
@@ -67,12 +68,19 @@ def loud(ray: Ray) -> bool:
     return bool((ray.logs["sigma^2"] >= -1e-9).all())
 
 
+def noisy(sample: Sample) -> dict[str, list[Ray]]:
+    """The rays of every label noise but 0."""
+    return {"sigma^2 > 0": [ray for ray in all_rays(sample) if (ray.logs["sigma^2"] > NOTHING).any()]}
+
+
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "thm:fsl-const-noise", "thm:fsl-const-noise", 591, "label noise of order 1 or more: the law with K_M, all t",
         "For sigma >= c the risk is of the order of the law with K_M and e_M, for every s > 0 and t >= 0.",
         risk_is(functional(MODEL_PAIR)), (*GIVEN, "1 <= sigma^2 <= 1e60", "all t >= 0"),
         lambda sample: [ray for ray in all_rays(sample) if loud(ray)], functional_law, dropped("delta", "e", "label"),
+        beyond=lambda sample: {"sigma^2 below 1": [ray for ray in all_rays(sample) if not loud(ray)],
+                               **unstable(sample)},
         depends=("prop:fsl-weak-upper-bound",), family=FAMILY,
         quoted=r"Then, for any $s > 0$ and all $t \ge 0$",
     ),
@@ -82,6 +90,7 @@ CLAIMS: tuple[Claim, ...] = (
         risk_is(functional(MODEL_PAIR)), (*GIVEN, "0 <= sigma^2 <= 1", "all t >= 0"),
         lambda sample: [ray for ray in all_rays(sample) if not loud(ray) or "to zero" in ray.name],
         lambda sample: functional_law(sample, kernel=decided(sample)), dropped("delta", "e"), role="stronger",
+        beyond=lambda sample: {"sigma^2 from 1 on": [ray for ray in all_rays(sample) if loud(ray)]},
         strengthens="thm:fsl-const-noise", depends=("thm: fsl-general-noise/all-times",), family=FAMILY,
     ),
     Claim(
@@ -91,7 +100,7 @@ CLAIMS: tuple[Claim, ...] = (
         risk_is(functional(MODEL_PAIR, label=False)),
         (*GIVEN, "sigma = 0", "0 < s <= 2 - 1/beta", "all t >= 0"),
         silence, lambda sample: functional_law(sample, ("delta", "e", "batch"), kernel=False),
-        dropped("delta", "e"), moved=up_to_two, depends=("eq:Ke-gap",), family=FAMILY,
+        dropped("delta", "e"), moved=up_to_two, beyond=noisy, depends=("eq:Ke-gap",), family=FAMILY,
         quoted=r"If $s \in [0, 2 - 1/\beta]$, then for all $t \ge 0$",
     ),
     Claim(
@@ -101,6 +110,7 @@ CLAIMS: tuple[Claim, ...] = (
         risk_is(functional(MODEL_PAIR, label=False)),
         (*GIVEN, "sigma = 0", "s > 2 - 1/beta", "all t >= 0"), silence,
         lambda sample: functional_law(sample, ("delta", "e", "batch")), dropped("delta", "e", "batch"), moved=past_two,
+        beyond=noisy,
         regimes=("easy",), role="stronger",
         strengthens="thm:fsl-zero-noise", depends=("thm: fsl-general-noise/all-times",), family=FAMILY,
     ),
@@ -112,7 +122,7 @@ CLAIMS: tuple[Claim, ...] = (
         risk_is(functional(MODEL_PAIR, label=False, signal_too=False)),
         (*GIVEN, "sigma = 0", "0 < s <= 2 - 1/beta", "all t >= 0"),
         silence, lambda sample: functional_law(sample, ("delta", "e"), kernel=False), dropped("delta", "e"),
-        moved=up_to_two, role="stronger",
+        beyond=noisy, moved=up_to_two, role="stronger",
         strengthens="thm:fsl-zero-noise", family=FAMILY,
     ),
     Claim(

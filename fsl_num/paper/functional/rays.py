@@ -95,6 +95,11 @@ def size_rays(sample: Sample, size: float, horizons: Array, runs: Sequence[Run])
     ]  # fmt: skip
 
 
+def unstable(sample: Sample) -> dict[str, list[Ray]]:
+    """A constant rate 15 times gamma_max, at which the loss grows."""
+    return {"15 gamma_max": size_rays(sample, 30.0, np.geomspace(4.0, 400.0, 7), [Run("constant", 1.0, 15.0)])}
+
+
 def balance(sample: Sample) -> float:
     """beta - 1 - s beta: sigma^2 = M^this makes what K_infinity - K_M leaves of the noise as large as delta_M."""
     s, beta = sample.point

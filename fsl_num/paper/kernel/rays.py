@@ -124,6 +124,15 @@ def window_rays(quantity: Quantity, sample: Sample, power: float) -> list[Ray]:
     return [since_one(joined_ray(quantity, beta, *each, end)) for each in ((0.5, 1.0), (1.0, 0.25), (1.0, 1.0))]
 
 
+def outside_window(quantity: Quantity, sample: Sample) -> dict[str, list[Ray]]:
+    """Before t = 1, and after t = M^beta at one M up to where exp(-2 t/M^beta) can still be held."""
+    window = sample.point[1] * math.log(100.0)
+    return {
+        "t to 0": [alone_ray(quantity, 100.0, 0.0, -40.0)],
+        "t beyond M^beta": [alone_ray(quantity, 100.0, window, window + math.log(250.0))],
+    }
+
+
 def everywhere_rays(quantity: Quantity, sample: Sample, power: float) -> list[Ray]:
     """All t > 0: infinite M, t to 0, beyond t = M^beta at a fixed M, and t = M^beta."""
     beta, end = sample.point[1], decades(power)

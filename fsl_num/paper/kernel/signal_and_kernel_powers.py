@@ -23,6 +23,7 @@ from fsl_num.paper.kernel.rays import (
     everywhere_rays,
     kernel_power,
     monomial,
+    outside_window,
     the_kernel,
     the_signal,
     window_law,
@@ -108,7 +109,7 @@ CLAIMS: tuple[Claim, ...] = (
         "e_M(t) is of the order of t^-s for 1 <= t <= M^beta, uniformly in M.",
         SIGNAL_ORDER, (MODEL, *WINDOW),
         lambda sample: window_rays(the_signal(sample), sample, sample.point[0]), partial(window_law, SIGNAL_ORDER),
-        derive=lambda: finite_signal().derivation,
+        derive=lambda: finite_signal().derivation, beyond=lambda sample: outside_window(the_signal(sample), sample),
         quoted=r"e_M(t) \eqsim t^{-s}, \quad",
     ),
     Claim(
@@ -116,7 +117,7 @@ CLAIMS: tuple[Claim, ...] = (
         "K_M(t) is of the order of t^-(2-1/beta) for 1 <= t <= M^beta, uniformly in M.",
         KERNEL_ORDER, (MODEL, *WINDOW),
         lambda sample: window_rays(the_kernel(sample), sample, kernel_power(sample)), partial(window_law, KERNEL_ORDER),
-        derive=lambda: finite_kernel().derivation,
+        derive=lambda: finite_kernel().derivation, beyond=lambda sample: outside_window(the_kernel(sample), sample),
         quoted=r"t^{-(2-\frac{1}{\beta})}, \quad 1\lesssim t\lesssim M^{\beta}",
     ),
     Claim(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -78,6 +79,10 @@ def beyond_window_rays(sample: Sample) -> list[Ray]:
     return rays
 
 
+def _exponential(ray: Ray) -> Ray:
+    return replace(ray, values=np.exp(ray.values))
+
+
 def self_convolution(t: float, beta: float, size: float) -> float:
     """(K_M * K_M)(t) by graded quadrature of one half, doubled (the integrand is symmetric about t/2)."""
 
@@ -104,7 +109,13 @@ def single_mode_rays(sample: Sample) -> list[Ray]:
     """(K_1 * K_1)(t)/K_1(t): one feature, t growing far beyond M^beta = 1."""
     ratio = convolution_ratio(sample)
     log_t = np.linspace(0.0, math.log(250.0), 12)
-    return [Ray("M = 1", log_t, {"t": log_t}, np.log([ratio(math.exp(each), 1.0) for each in log_t]))]
+    return [Ray("M = 1", log_t, {"t": log_t, "M": 0.0 * log_t}, np.log([ratio(math.exp(each), 1.0) for each in log_t]))]
+
+
+def _outside(sample: Sample) -> dict[str, list[Ray]]:
+    """The ratio after M^beta, of one feature; and before t = 1."""
+    return {"t beyond M^beta": single_mode_rays(sample),
+            "t to 0": [alone_ray(convolution_ratio(sample), 100.0, 0.0, -20.0, 8)]}  # fmt: skip
 
 
 def measured_mass(sample: Sample) -> list[tuple[Any, Any]]:
@@ -178,6 +189,7 @@ CLAIMS: tuple[Claim, ...] = (
             alone_ray(half_scale(sample), 1e6, 0.0, -30.0),
         ],
         lambda sample: power_law(t=0.0), depends=("lemma:ke-power/kernel-window",),
+        beyond=lambda sample: {"t beyond M^beta": [_exponential(each) for each in beyond_window_rays(sample)]},
         quoted=r"It holds for any $t \lesssim M^{\beta}$ that  $\tfrac{\cK_M (t/2)}{\cK_M(t)} \simeq 1$",
     ),
     Claim(
@@ -194,7 +206,7 @@ CLAIMS: tuple[Claim, ...] = (
         "(K_M * K_M)(t) <= C K_M(t) for all t <= M^beta, with C independent of t and M.",
         order_at_most(CONVOLUTION, forgetting_kernel()), (MODEL, at_most(t, M**beta)),
         lambda sample: convolution_rays(sample, ((0.5, 1.0), (1.0, 1.0))),
-        _convolution_bound, _attained, depends=("lem: half-scale", "lemma:convolution-kernel/mass"),
+        _convolution_bound, _attained, beyond=_outside, depends=("lem: half-scale", "lemma:convolution-kernel/mass"),
         quoted=r"\mathcal{K}_M * \mathcal{K}_M(t) \leq C \mathcal{K}_M(t)",
     ),
     Claim(
@@ -202,7 +214,7 @@ CLAIMS: tuple[Claim, ...] = (
         "(K_M * K_M)(t) is of the order of K_M(t) for 1 <= t <= c M^beta (checked for c = 1/4 and 8): an equivalence.",
         same_order(CONVOLUTION, forgetting_kernel()), (MODEL, at_least(t, 1), "t <= 8 M^beta (for c M^beta)"),
         lambda sample: convolution_rays(sample, ((0.5, 1.0), (1.0, 0.25), (1.0, 8.0)), early=False),
-        lambda sample: power_law(t=0.0), role="stronger", strengthens="lemma:convolution-kernel",
+        lambda sample: power_law(t=0.0), role="stronger", strengthens="lemma:convolution-kernel", beyond=_outside,
         depends=("lem: half-scale",),
     ),
     Claim(
@@ -211,14 +223,14 @@ CLAIMS: tuple[Claim, ...] = (
         order_at_most(CONVOLUTION, forgetting_kernel()),
         (MODEL, "t <= 8 M^beta (for the c M^beta of the paper)"),
         lambda sample: convolution_rays(sample, ((1.0, 0.25), (1.0, 8.0))),
-        _convolution_bound, _attained, depends=("lem: half-scale",),
+        _convolution_bound, _attained, beyond=_outside, depends=("lem: half-scale",),
         quoted=r"For any $t \lesssim M^{\beta}$, it holds $\cK_M*\cK_M(t)\lesssim\cK_M(t)$",
     ),
     Claim(
         "lemma:convolution-kernel/beyond", "lemma:convolution-kernel", 2129, "one feature: the bound fails beyond",
         "With M = 1 the ratio (K_M * K_M)(t)/K_M(t) is t, which no constant bounds: the hypothesis t <= M^beta is "
         "needed.",
-        same_order(OF_ONE_FEATURE, t), (MODEL, "M = 1, all t"), single_mode_rays,
+        same_order(OF_ONE_FEATURE, t), (MODEL, "M = 1 (all t)"), single_mode_rays,
         mutants=lambda sample: {"bounded": _convolution_bound(sample)}, derive=ratio_of_one_feature,
         role="own",
     ),

@@ -117,7 +117,7 @@ CLAIMS: tuple[Claim, ...] = (
         "With the peak rate 0.05 D^-1, as printed for exponential decay and WSD, the final risk falls like the "
         "data-optimal law. The intrinsic time is at most 0.05 for every D: nothing is learned.",
         AT_PEAK,
-        (SPECTRUM, TARGET, PRINTED_PEAK, FINAL, "M = oo", "sigma = 3, B = 1", "final rate 1/D of the peak",
+        (SPECTRUM, TARGET, PRINTED_PEAK, FINAL, "M = N = oo", "sigma = 3, B = 1", "final rate 1/D of the peak",
          "D <= 1e52"),
         final_risks, _final_risks,
         corrected_by="appendix:experiment_details/peak-rate-derived", family="peak-rates",
@@ -130,7 +130,7 @@ CLAIMS: tuple[Claim, ...] = (
         "follows the data-optimal law with its logarithms, and that rate has the derived data-optimal order (0.05 "
         "itself in the hard regime, where the experiment is).",
         TUNED,
-        (SPECTRUM, TARGET, "eta_max minimises E(D)", at_most(PEAK_RATE, Rational(1, 20)), FINAL, "M = oo",
+        (SPECTRUM, TARGET, "eta_max minimises E(D)", at_most(PEAK_RATE, Rational(1, 20)), FINAL, "M = N = oo",
          "sigma = 3, B = 1", "final rate 1/D of the peak", "D <= 1e52"),
         tuned, _tuned, family="peak-rates",
         role="corrected",

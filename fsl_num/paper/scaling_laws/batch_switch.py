@@ -271,7 +271,8 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours: where label noise decides the risk of the large batch B_2 too, M infinite, a run that had the batch B "
         "comes to twice that risk at T_2 of the order (B_2/B)^(beta/(beta - 1)) after its switch, for every s and "
         "whatever T: in that time the kernel forgets all but B/B_2 of the noise.",
-        TO_NOISE, (MODEL, INFINITE, "T_2 up to sqrt(T)"), of_infinite_size(_to_noise),
+        TO_NOISE, (MODEL, INFINITE, "B = 1 (the unit of batch sizes)", "T_2 up to sqrt(T)"),
+        of_infinite_size(_to_noise),
         mutants=other_orders(TO_NOISE, the_ratio_itself=LARGE / B,
                               the_longer_the_later=T ** Rational(1, 20) * TO_NOISE.right,
                               the_kernel_itself=(LARGE / B) ** (beta / (2 * beta - 1))),

@@ -81,6 +81,7 @@ CLAIMS: tuple[Claim, ...] = (
         CONSTANT,
         (MODEL, equals(T, a * K), at_least(T, 1), NOISE, STABLE, UP_TO_CONSTANTS), constant_rays,
         derive=lambda: derivations("constant"), depends=("eqn: fsl-simplified",), family="constant",
+        beyond=lambda sample: {"T to 0": short_rays(sample)},
         quoted=r"\cE_K \eqsim M^{-s\beta} +(\eta K)^{-s} + \frac{\eta}{B}\sigma^{2}",
     ),
     Claim(

@@ -39,7 +39,7 @@ CLAIMS: tuple[Claim, ...] = (
         + BY_PARTS,
         GEOMETRIC,
         (MODEL, at_least(T, 1), at_most(b, a), NOISE, STABLE, UP_TO_CONSTANTS), exponential_rays,
-        derive=lambda: derivations("exp-decay"),
+        derive=lambda: derivations("exp-decay"), beyond=lambda sample: {"T to 0": short_decay_rays(sample)},
         depends=("eqn: fsl-simplified", "lemma: N-exp-decay", "exp-decay/I1", "exp-decay/I2"), family="geometric",
         quoted=r"\cE_K \eqsim  M^{-s\beta} + T^{-s} + \sigma^2"
                r" \left(\frac{b}{B}+(a-b)\frac{\min\{M, T^{1/\beta}\}}{B T}\right)",

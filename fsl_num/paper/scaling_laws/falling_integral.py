@@ -173,7 +173,7 @@ CLAIMS: tuple[Claim, ...] = (
         "I2 is of the order min{M, T^(1/beta)}/T for all M and T >= 1, on both sides of T = M^beta and at it: proved "
         "for exact powers, measured for spectra up to constants as well.",
         PRINTED, (CAPACITY, at_least(M, 1), at_least(T, 1), UP_TO_CONSTANTS),
-        linear_rays, derive=i2_order,
+        linear_rays, derive=i2_order, beyond=lambda sample: {"T to 0": early_rays(sample)},
         quoted=r"I_2 \eqsim \frac{\min(M,\,T^{1/\beta})}{T}",
     ),
     Claim(
@@ -181,6 +181,7 @@ CLAIMS: tuple[Claim, ...] = (
         "For T <= 1 and every M the noise of a rate that falls linearly is of the order T: the printed order, which "
         "does not vanish with T, begins at T of order 1.",
         EARLY, (CAPACITY, at_least(M, 1), "0 < T <= 1 (tested down to 1e-10)"), early_rays,
+        beyond=lambda sample: {"T from 1 on": linear_rays(sample)},
         mutants=lambda sample: {
             "the printed order for every T": order_statement(PRINTED, sample),
             "M to a power of 0.05": order_statement(same_order(i2_sum(), M ** Rational(1, 20) * T), sample),

@@ -131,7 +131,7 @@ def _measured(sample: Sample) -> dict[str, list[tuple[dict[str, Any], float]]]:
                 pair = (momentum_risk(*model, rate, each, steps, noise, 10.0) for each in (float(mu), 0.0))
                 same.append(({"mu": mu, "t": time, "sigma^2": noise}, next(pair) / next(pair)))
     return {
-        "noise left": [_left(sample, each) for each in _points(a=(Integer(1), Rational(1, 4)), mu=_MOMENTA, M=(2,))],
+        "noise left": [_left(sample, each) for each in _points(a=(Integer(1), Rational(1, 4)), mu=_MOMENTA, M=(2, 3))],
         "forgetting": [_forgotten(each) for each in _points(a=(Rational(1, 50),), mu=_MOMENTA, **eigenvalues)],
         "first order": faster,
         "one law": same,

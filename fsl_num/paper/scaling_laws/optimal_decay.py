@@ -91,16 +91,22 @@ def _what_decay_leaves(sample: Sample) -> tuple[Ray, ...]:
     return (Ray("D to infinity", np.array(logs), {"D": np.array(logs)}, np.array(left)),)
 
 
-def _point(design: Optimum) -> dict[str, Any]:
+def _point(design: Optimum, sample: Sample) -> dict[str, Any]:
+    """The data and the noise, and the largest gamma allowed, which on easy tasks is never taken.
+
+    Where gamma(s) is a whole number they are exact: sympy does not end powers of products of exact and rounded numbers.
+    """
+    written = Rational if sample.regime == "easy" and sample.s.is_integer else Float
+    letters = {"D": written(design.data), "sigma": written(math.sqrt(design.model.noise))}
     bound = model_water(design.model, design.data, None).high
-    return {"D": Float(design.data), "sigma": Float(math.sqrt(design.model.noise)), "g": Float(bound)}
+    return letters if sample.regime == "easy" else letters | {"g": Float(bound)}
 
 
 def _shares(sample: Sample) -> list[tuple[Any, Any]]:
     """Gamma over its peak with a share z left of the samples of the decay."""
     measured = []
     for design in data_designs(sample):
-        point, edges = _point(design), np.append(0.0, np.cumsum(design.samples[::-1]))
+        point, edges = _point(design, sample), np.append(0.0, np.cumsum(design.samples[::-1]))
         left = np.log(0.5 * (edges[1:] + edges[:-1]) / (design.quantities["decay"] * design.data))
         gammas = np.exp(np.interp(np.log(_SHARES), left, np.log(design.gammas[::-1] / design.gammas.max())))
         measured += [({"z": Float(z), **point}, each) for z, each in zip(_SHARES, gammas.tolist(), strict=True)]
@@ -109,7 +115,7 @@ def _shares(sample: Sample) -> list[tuple[Any, Any]]:
 
 def _points(sample: Sample, names: Sequence[str]) -> dict[str, list[tuple[Any, Any]]]:
     """The quantities of the designs at their data, noise and largest gamma allowed."""
-    listed = [(_point(each), {**each.quantities, "decay": each.quantities["decay"] * each.data})
+    listed = [(_point(each, sample), {**each.quantities, "decay": each.quantities["decay"] * each.data})
              for each in data_designs(sample)]  # fmt: skip
     return {name: [(point, quantities[name]) for point, quantities in listed] for name in names}
 
@@ -214,7 +220,7 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours: for s > 1 - 1/beta the best schedule of D samples takes an intrinsic time T_opt, its peak is 2 beta "
         "T_opt/D, as that of a power decay of power 2 beta - 1, and (1 + s beta) A T_opt^-s/2 is left. A t^-s is the "
         "signal, k t^-(2 - 1/beta) the kernel, K(0) = zeta(2 beta).",
-        EASY_CONSTANTS,
+        EASY_CONSTANTS, "sigma = 1 (as scaled: gamma sigma^2 is what enters)",
     ),
     _constants_claim(
         "optimal-schedule/constants-hard",

@@ -200,6 +200,40 @@ def _roots(sample: Sample) -> tuple[Ray, ...]:
     return _rays(sample, runs)
 
 
+def _drops_outside(sample: Sample) -> dict[str, tuple[Ray, ...]]:
+    """The first rate where T_2 is above M^beta, above T_1, and below 1."""
+    grid, model, loud = even_grid(LONGEST / 2, sample), even_grid(2.0, sample) + 0.5, 10**SILENT
+
+    def ray(name: str, scale: Array, runs: list[tuple[float, float, float]]) -> dict[str, tuple[Ray, ...]]:
+        """``runs`` are M, T_1 and T_2."""
+        each = [Shaped(size, first, last, NEVER, noise=loud, shape=_drop) for size, first, last in runs]
+        return {name: _rays(sample, {name: (scale, each)})}
+
+    beta = sample.point[1]
+    return {
+        **ray("T_2 beyond M^beta", model, [(m, m ** (2 * beta), m ** (1.5 * beta)) for m in map(whole, model)]),
+        **ray("T_2 beyond T_1", grid, [(1e250, 10**u, 10 ** (2 * u)) for u in grid]),
+        **_short(sample, _drop, 1.0),
+    }
+
+
+def _short(sample: Sample, shape: Callable[[Training, float], Schedule], first: float) -> dict[str, tuple[Ray, ...]]:
+    """The decay shorter than 1, after the intrinsic time ``first``."""
+    grid = even_grid(8.0, sample)
+    runs = [Shaped(1e6, first, 10**-u, NEVER, noise=10**SILENT, shape=shape) for u in grid]
+    return {"T_2 to 0": _rays(sample, {"T_2 to 0": (grid, runs)})}
+
+
+def _roots_outside(sample: Sample) -> dict[str, tuple[Ray, ...]]:
+    """K far below K_0, and K_0 far below 1/a."""
+    grid, loud = even_grid(6.0, sample), 10**SILENT
+    runs = {
+        "K below K_0": [Root(1e250, steps=1e6, timescale=10 ** (6 + u), noise=loud) for u in grid],
+        "K_0 below 1/a": [Root(1e250, steps=10 ** (3 * u + 1), timescale=10**-u, noise=loud) for u in grid],
+    }
+    return {name: _rays(sample, {name: (grid, each)}) for name, each in runs.items()}
+
+
 @lru_cache(maxsize=16)
 def _own(sample: Sample) -> tuple[Ray, ...]:
     """The parabola: each term decides in turn, T, M and the letters alone."""
@@ -241,7 +275,9 @@ def laws(known: Any) -> tuple[Formula, ...]:
     return tuple(Formula(E, "~", law, where=where if len(off) > 1 else None) for law, where in off)
 
 
-def law_claim(name: str, title: str, text: str, known: Callable[[], Any], rays: Any, *hypotheses: Any) -> Claim:
+def law_claim(
+    name: str, title: str, text: str, known: Callable[[], Any], rays: Any, *hypotheses: Any, beyond: Any = None
+) -> Claim:
     """A law as it is derived for a schedule, measured on its side of beta = 2 where it has two."""
 
     def here(sample: Sample) -> Formula:
@@ -258,7 +294,7 @@ def law_claim(name: str, title: str, text: str, known: Callable[[], Any], rays: 
     return Claim(
         name, "eqn: fsl-simplified", 883, title, text, lambda: all_of(laws(known())),
         (MODEL, *hypotheses, NOISE, STABLE), rays, lambda sample: order_statement(here(sample), sample), mutants,
-        moved=moved, role="own", depends=("eqn: fsl-simplified",), family=name.partition("/")[0],
+        moved=moved, role="own", depends=("eqn: fsl-simplified",), family=name.partition("/")[0], beyond=beyond,
     )  # fmt: skip
 
 
@@ -269,23 +305,26 @@ CLAIMS: tuple[Claim, ...] = (
         "M^-(s beta) + T^-s + (sigma^2/B) (b + a T_2^(1/beta - 1)), T = T_1 + T_2.",
         lambda: "multi-step", partial(_two_phases, shape=_drop),
         at_least(T2, 1), at_most(T2, T1), at_most(T2, M**beta), equals(T, T1 + T2), at_most(b, a),
+        beyond=_drops_outside,
     ),
     law_claim(
         "cyclic/law", "the scaling law of a triangular wave",
         "Ours: a rate that rises from b to a over the intrinsic time T_1 and falls back over T_2 >= 1 has the law of "
         "linear decay over T_2, and b in its noise; the rise leaves no trace beside it.",
         lambda: "cyclic", partial(_two_phases, shape=_wave), at_least(T2, 1), equals(T, T1 + T2), at_most(b, a),
+        beyond=partial(_short, shape=_wave, first=1.0),
     ),
     law_claim(
         "inverse-sqrt/law", "the scaling law of the inverse square root",
-        "Ours: for K >= K_0 >= 1/a and T >= 1 the excess risk of a/sqrt(1 + tau/K_0) is of the order "
+        "Ours: for K >= K_0 >= 1/a (so that T >= 0.8) the excess risk of a/sqrt(1 + tau/K_0) is of the order "
         "M^-(s beta) + T^-s + (sigma^2/B) a sqrt(K_0/K): its noise is that of its last rate.",
         lambda: "inverse-sqrt", _roots,
-        at_most(K0, K), at_least(a * K0, 1), at_least(T, 1), "T = 2 a K_0 (sqrt(1 + K/K_0) - 1)",
+        at_most(K0, K), at_least(a * K0, 1), "T = 2 a K_0 (sqrt(1 + K/K_0) - 1)",
+        beyond=_roots_outside,
     ),
     law_claim(
         "own-schedule/law", "the scaling law of a schedule of one's own: a parabola",
         "Ours: a (1 - (tau/K)^2), typed as a schedule of one's own, vanishes linearly: it has the law of linear decay.",
-        _typed, _own, at_least(T, 1),
+        _typed, _own, at_least(T, 1), beyond=partial(_short, shape=_parabola, first=0.0),
     ),
 )  # fmt: skip

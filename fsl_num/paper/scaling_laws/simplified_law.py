@@ -65,6 +65,19 @@ def tied_rays(sample: Sample) -> tuple[Ray, ...]:
     return (*rays, *_up_to_constants(sample))
 
 
+def _outside(sample: Sample) -> dict[str, list[Ray]]:
+    """A rate at which the loss grows, gamma tr(H)/2 = 1.5; and hardly any label noise."""
+    s, beta = sample.point
+    grid = np.linspace(0.3, 2.5, 6)
+    rate, steady = 15.0 * peak_rate(beta), peak_rate(beta)
+    return {
+        "gamma tr(H)/2 = 1.5": [_tied("t grows", sample, "signal", [
+            (Constant(peak=rate, steps=10**u / rate), 1e12, 1.0) for u in grid])],
+        "sigma^2 to 0": [_tied("t grows", sample, "signal", [
+            (Constant(peak=steady, steps=10 ** (2 * u) / steady), whole(250.0 / (s * beta)), 1e-200) for u in grid])],
+    }  # fmt: skip
+
+
 def _up_to_constants(sample: Sample) -> list[Ray]:
     """The same over spectra up to constants, at M^beta and t in their whole periods, by the equation on a mesh."""
     s, beta = sample.point
@@ -120,7 +133,7 @@ def _tied(name: str, sample: Sample, growing: str, runs: Sequence[tuple[Schedule
             "approximation": approximation_error(s, beta, size),
             "noise": noise_functional(problem.model, plan).value / plan.batch_size,
             "sigma^2": noise,
-            "E": float(solve(problem, problem.end, rtol=1e-8).excess_risk[0]),
+            "E": float(solve(problem, problem.end, rtol=1e-8, allow_unstable=True).excess_risk[0]),
         }
         measured.append({key: math.log(value) for key, value in numbers.items()})
     return _ray(name, growing, measured)
@@ -140,7 +153,7 @@ CLAIMS: tuple[Claim, ...] = (
         same_order(E, APPROXIMATION + SIGNAL + NOISE_PART * sigma**2),
         (MODEL, "approximation is M^-(s beta) through delta_M, signal is e_M(t), "
          "noise is the integral of K_M(t - r) gamma(r) over r from 0 to t", "t >= 1", NOISE, STABLE, UP_TO_CONSTANTS),
-        tied_rays,
+        tied_rays, beyond=_outside,
         depends=("approximation-error",), family="loss",
         quoted=r"\eqsim M^{-s\beta} + e_M(t) + \frac{\sigma^2}{B}\int_0^t \cK_M(t-r)\varphi(T^{-1}(r))\dd r",
     ),

@@ -32,6 +32,7 @@ from fsl_num.paper.scaling_laws.training import (
     Training,
     even_grid,
     functional_rays,
+    functional_risk,
     long_after,
     peak_rate,
     risk_ray,
@@ -51,8 +52,8 @@ SLOW: Final = Min(M ** (1 - beta / (p + 1)) * T**-_Q, T ** (1 / beta - 1))
 """The noise over a where the memory of the spectrum decides: p > beta - 1."""
 RESONANT: Final = T**-_Q * Min(log(M), log(T))
 """The noise over a where both do: p = beta - 1; for M and T from 2 on."""
-OFF: Final = (Formula(beta - p - 1, "!=", 0), Formula(p + 1 - beta, "!=", 0), Formula(beta / (p + 1), "!=", 1))
-"""That p is not beta - 1, in the forms in which the expansion asks for it."""
+OFF: Final = Formula(beta - p - 1, "!=", 0)
+"""That p is not beta - 1, in the form in which the expansion asks for it."""
 Powers = Callable[[Any], Mapping[str, Any]]
 """The capacity exponent -> the powers to try, by name."""
 PRECISE: Final = 1e-6
@@ -118,7 +119,8 @@ def _noise_rays(sample: Sample, power: float) -> tuple[Ray, ...]:
         "a alone": (near, [run(1e6, 1e6, 10**-u) for u in near]),
         "a alone, T = M^(3 beta/2)": (near, [run(1e6, 10 ** (9.0 * beta), 10**-u) for u in near]),
     }
-    return tuple(risk_ray(name, *pair, sample, _noise) for name, pair in runs.items())  # type: ignore[arg-type]
+    rays = [risk_ray(name, *pair, sample, _noise) for name, pair in runs.items()]  # type: ignore[arg-type]
+    return tuple(replace(ray, logs={name: ray.logs[name] for name in ("M", "T", "a", "p")}) for ray in rays)
 
 
 def _law_rays(sample: Sample, power: float) -> tuple[Ray, ...]:
@@ -157,6 +159,20 @@ def _measured(sample: Sample, powers: Powers, rays: Callable[[Sample, float], tu
     return {name: rays(sample, float(power)) for name, power in powers(sample.beta).items()}
 
 
+def _short_noise(sample: Sample, power: float) -> tuple[Ray, ...]:
+    """The noise of a decay of an intrinsic time below 1."""
+    grid = even_grid(8.0, sample)
+    ray = risk_ray("T to 0", grid, [PowerRun(1e6, 0.0, 10**-u, power=power) for u in grid], sample, _noise)  # type: ignore[arg-type]
+    return (replace(ray, logs={name: ray.logs[name] for name in ("M", "T", "a", "p")}),)
+
+
+def _short_law(sample: Sample, power: float) -> tuple[Ray, ...]:
+    """The excess risk after an intrinsic time below 1."""
+    grid = even_grid(8.0, sample)
+    runs = [PowerRun(1e6, 0.0, 10**-u, batch=10**SILENT, power=power) for u in grid]
+    return (risk_ray("T to 0", grid, runs, sample, functional_risk),)
+
+
 def noise_order(noise: Expr) -> Formula:
     """The noise integral of the power decay is a times this."""
     return same_order(power_sum(), a * noise)
@@ -184,7 +200,9 @@ def power_claim(
 
     return Claim(
         name, "eqn: fsl-simplified", 883, title, text, formula, hypotheses,
-        lambda sample: _measured(sample, powers, rays), statement, mutants, role="own", **more,
+        lambda sample: _measured(sample, powers, rays), statement, mutants, role="own",
+        beyond=lambda sample: {"T to 0": _measured(sample, powers, _short_law if rays is _law_rays else _short_noise)},
+        **more,
     )  # fmt: skip
 
 
@@ -279,6 +297,7 @@ CLAIMS: tuple[Claim, ...] = (
         noise_order(RESONANT), (CAPACITY, equals(p, beta - 1), at_least(M, 2), at_least(T, 2)),
         lambda sample: _measured(sample, resonant_powers, _noise_rays),
         _at_resonance, resonant_mutants, role="own",
+        beyond=lambda sample: {"T to 0": _measured(sample, resonant_powers, _short_noise)},
     ),
     power_claim(
         "vanishing-end/law-fast", "the scaling law of a power decay, p < beta - 1",
@@ -299,7 +318,7 @@ CLAIMS: tuple[Claim, ...] = (
         "vanishing-end/sharp", "eqn: fsl-simplified", 883, "the noise of a power decay to its last term",
         "Ours: for M infinite the noise of a (1 - tau/K)^p has two terms, one of T^-q and one of T^-(1 - 1/beta), with "
         "an exponentially small rest; where p = beta - 1 their poles meet in a logarithm.",
-        lambda: AllOf(expansions()), (CAPACITY, INFINITE, *OFF), of_infinite_size(sharp_noise), sharp_statement,
+        lambda: AllOf(expansions()), (CAPACITY, INFINITE, OFF), of_infinite_size(sharp_noise), sharp_statement,
         derive=power_decay_limits, role="own",
     ),
 )  # fmt: skip

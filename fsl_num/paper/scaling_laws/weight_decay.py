@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -16,6 +17,7 @@ from sympy import Integer, Integral, Min, Rational, Symbol, exp, oo, zeta
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import order_mutants, order_statement
+from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.statements import Ray, Statement
 from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
 from fsl_num.paper.scaling_laws.decay_integrals import CAPACITY
@@ -76,21 +78,31 @@ def _parted(s: Any, beta: Any) -> tuple[Any, Any]:
     return (s if abs(s - 2) >= _APART else 2 + (_APART if s > 2 else -_APART)), beta
 
 
+def _ray(sample: Sample, name: str, scale: Array, runs: list[tuple[float, float, float, float]]) -> Ray:
+    """``runs`` are log10 of T, omega, gamma and sigma^2."""
+    s, beta = sample.point
+    columns = [np.array(each) for each in zip(*runs, strict=True)]
+    names = ("T", "omega", "gamma", "sigma^2")
+    logs = {letter: math.log(10.0) * column for letter, column in zip(names, columns, strict=True)}
+    values = [decayed_risk(s, beta, 10.0**w, 10.0**t, 10.0 ** (g + v)) for t, w, g, v in runs]
+    return Ray(name, math.log(10.0) * scale, logs, np.log(values))
+
+
+def _outside(sample: Sample) -> dict[str, Located]:
+    """T falls below 1, and omega rises above 1."""
+    grid = even_grid(8.0, sample)
+    rays = {
+        "T to 0": _ray(sample, "T alone", grid, [(-u, -250.0, -250.0, 0.0) for u in grid]),
+        "omega to infinity": _ray(sample, "omega alone", grid, [(9.0, u, -250.0, 0.0) for u in grid]),
+    }
+    return {name: Located([ray], {"M": math.inf}) for name, ray in rays.items()}
+
+
 def _rays(sample: Sample) -> tuple[Ray, ...]:
     """Each term decides in turn."""
-    s, beta = sample.point
     time, near = even_grid(LONGEST, sample), even_grid(8.0, sample)
-
-    largest = math.log10(1.9 / trace(beta))
-
-    def ray(name: str, scale: Array, runs: list[tuple[float, float, float, float]]) -> Ray:
-        """``runs`` are log10 of T, omega, gamma and sigma^2."""
-        columns = [np.array(each) for each in zip(*runs, strict=True)]
-        names = ("T", "omega", "gamma", "sigma^2")
-        logs = {letter: math.log(10.0) * column for letter, column in zip(names, columns, strict=True)}
-        values = [decayed_risk(s, beta, 10.0**w, 10.0**t, 10.0 ** (g + v)) for t, w, g, v in runs]
-        return Ray(name, math.log(10.0) * scale, logs, np.log(values))
-
+    largest = math.log10(1.9 / trace(sample.point[1]))
+    ray = partial(_ray, sample)
     return (
         ray("T alone", time, [(u, -250.0, -250.0, 0.0) for u in time]),
         ray("omega alone", time, [(250.0, -u - 1, -250.0, 0.0) for u in time]),
@@ -143,7 +155,7 @@ CLAIMS: tuple[Claim, ...] = (
         "regression; omega <= 1/T costs nothing for s < 2, and no omega <= 1 lowers the order of the noise.",
         LAW, (MODEL, INFINITE, "s != 2", at_least(T, 1), at_most(OMEGA, 1), less(gamma * zeta(beta), 2),
               "E of eqn: fsl-simplified: of the noise that of the labels alone"),
-        of_infinite_size(_rays), lambda sample: order_statement(LAW, sample), _mutants, moved=_parted,
+        of_infinite_size(_rays), lambda sample: order_statement(LAW, sample), _mutants, moved=_parted, beyond=_outside,
         extra_points={"easy": ((Rational(5, 2), Integer(3)),)}, role="own", depends=("eqn: fsl-simplified",),
     ),
     Claim(

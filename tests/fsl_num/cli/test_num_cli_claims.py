@@ -48,6 +48,12 @@ def test_show_names_every_mutant_and_what_refutes_it(run, capsys):
     assert ["exponent", "+", "0.05", "easy"] in rows and ["log", "power", "+", "0.25", "easy"] in rows
 
 
+def test_show_says_which_hypotheses_a_claim_needs(run, capsys):
+    assert main(["show", "lemma:convolution-kernel/attained", "--no-verdict", "--needs"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert shown.count("needed, it fails outside") == 2
+
+
 def test_show_verifies_a_claim_and_says_where_it_is_checked(run, capsys):
     assert main(["show", ONE, "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from fsl_num.claims.formula_laws import parts_of
+from fsl_num.claims.proofs import unproved
 from fsl_num.claims.registry import theorem_files
-from fsl_num.claims.verification import unproved
 from fsl_sym.proof import AllOf, Formula
 
 SECTIONS = ("model", "random_features", "empirical_laws")

@@ -62,3 +62,9 @@ def test_designs_are_settled_near_the_edge_and_far_from_it(name, point):
     checked = verify_at(claim(f"optimal-schedule/{name}"), *point)
     assert checked.holds
     assert all(mutant.refuted for mutant in checked.mutants)
+
+
+@pytest.mark.parametrize("claim_id", ["optimal-schedule/shape", "optimal-schedule/constants-easy"])
+def test_constants_have_values_where_those_of_the_spectrum_are_known_exactly(claim_id):
+    """Powers of products of exact and of rounded numbers had no end in sympy."""
+    assert verify_at(claim(claim_id), 2, 2).holds

@@ -1,0 +1,190 @@
+"""Which hypotheses a claim needs: it is judged where one of them does not hold, and has to fail there.
+
+Without a hypothesis a claim says more, and what is measured outside then counts: where it fails, the claim without the
+hypothesis is refuted. Restrictions of s and beta are tried at :data:`PLACES` by the claim's own measurement, those of
+other letters by what it names as ``beyond``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any, Final
+
+import numpy as np
+from sympy import Rational
+
+from fsl_num.claims.agreement import unlike
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.hypotheses import bare, broken, letters_of, relations_assumed
+from fsl_num.claims.proofs import unproved
+from fsl_num.claims.records import Judgement
+from fsl_num.claims.statements import Joint, NothingCompared
+from fsl_sym.domain import regime_of
+from fsl_sym.proof import Formula
+from fsl_sym.proof.letters import declared
+
+PLACES: Final = tuple(
+    (Rational(difficulty), Rational(capacity))
+    for difficulty, capacity in (
+        ("1/5", "3/2"), ("1/2", "4"), ("1/2", "2"), ("1", "2"), ("3/2", "2"), ("2", "2"), ("3", "3/2"), ("2", "7/2"),
+    )
+)  # fmt: skip
+"""Points (s, beta) of every regime, on both sides of beta = 2, s = 1, s = 2 and s = 2 - 1/beta and on these lines."""
+
+
+class Need(StrEnum):
+    """Whether a claim needs one of its hypotheses."""
+
+    MEASURED = "needed, it fails outside"
+    PROOF = "needed by the proof"
+    FREE = "not needed as far as measured"
+    UNDEFINED = "undefined outside"
+    FIXED = "measured at that value alone"
+    RESTS = "assumed by what it rests on"
+    UNMEASURED = "not measured outside"
+
+
+@dataclass(frozen=True)
+class HypothesisOutcome:
+    """A relation among the hypotheses of a claim, whether the claim needs it, and where that was seen."""
+
+    relation: Formula
+    need: Need
+    detail: str = ""
+
+EASIEST: Final = (Rational(3), Rational(3, 2))
+"""Where the mini-batch noise of the signal decides beside no other."""
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """A claim judged where its hypotheses may not hold.
+
+    ``broken`` are the relations among them that do not, ``regime`` whether the claim is about the regime; ``judged`` is
+    None where nothing can be judged, for the reason ``detail``.
+    """
+
+    where: str
+    broken: tuple[Formula, ...]
+    regime: bool
+    judged: Judgement | None
+    detail: str
+
+    @property
+    def contradicts(self) -> bool:
+        """Whether the claim says something there, and it is wrong."""
+        return self.regime and not self.broken and self.judged is not None and not self.judged.holds
+
+
+def elsewhere(claim: Claim, seed: int = 0) -> Iterator[Elsewhere]:
+    """A claim at :data:`PLACES`; by what it measures beyond its hypotheses in each regime and at :data:`EASIEST`."""
+    for point in PLACES:
+        sample = Sample(regime_of(*point).name, *point, seed=seed)
+        yield _judged(claim, sample, "", None)
+    if claim.beyond is not None:
+        points = [regime.samples(1, seed)[0] for regime in claim.regime_objects()] + [EASIEST]
+        for point in points:
+            sample = Sample(regime_of(*point).name, *claim.moved(*point), seed=seed)
+            for name, measured in claim.beyond(sample).items():
+                yield _judged(claim, sample, name, measured)
+
+
+def _judged(claim: Claim, sample: Sample, name: str, beyond: Any) -> Elsewhere:
+    """A claim by what is measured beyond it under a name; without one by its own measurement."""
+    where = ", ".join(filter(None, (f"s = {sample.s}, beta = {sample.beta}", name)))
+    outside: tuple[Formula, ...] = broken(claim, sample, [])
+    inside = sample.regime in claim.regimes
+    try:
+        statement, measured = claim.says(sample), beyond if name else claim.measure(sample)
+        outside = broken(claim, sample, measured)
+        other = unlike(claim, sample, statement)
+        if other:  # what is judged there is another claim
+            return Elsewhere(where, outside, inside, None, other)
+        with np.errstate(all="ignore"):
+            judged = (_of_parts(statement, bare(measured)) if name else statement).judge(bare(measured))
+    except NothingCompared:  # none of what is measured beyond is a part of the claim
+        return Elsewhere("", (), False, None, "")
+    except (ValueError, ArithmeticError, StopIteration) as error:  # outside its hypotheses a claim need not be defined
+        return Elsewhere(where, outside, inside, None, f"{type(error).__name__}: {error}")
+    return Elsewhere(where, outside, inside, judged, judged.detail)
+
+
+def _of_parts(statement: Any, measured: Any) -> Any:
+    """Those parts of a joint statement that are measured."""
+    if not isinstance(statement, Joint):
+        return statement
+    parts = {name: part for name, part in measured.items() if name in statement.parts}
+    return Joint({name: _of_parts(statement.parts[name], part) for name, part in parts.items()})
+
+
+def contradiction(claim: Claim, seed: int = 0) -> str:
+    """Where a claim fails though all of its hypotheses hold, beside the points of a profile; "" where nowhere."""
+    return next((f"{each.where}: {each.detail}" for each in elsewhere(claim, seed) if each.contradicts), "")
+
+
+def needs(claim: Claim, others: Sequence[Claim] = (), seed: int = 0) -> tuple[HypothesisOutcome, ...]:
+    """For each relation among the hypotheses of a claim whether the claim needs it, as far as that is known.
+
+    Parameters
+    ----------
+    claim
+        From :func:`fsl_num.claims.registry.claim`.
+    others
+        Claims among which those are looked for on which it rests, and those that strengthen it.
+    seed
+        Draws the points of what is measured beyond the hypotheses.
+
+    Returns
+    -------
+    tuple of HypothesisOutcome
+        In the order of the hypotheses.
+
+    Examples
+    --------
+    >>> from fsl_num.claims.registry import claim
+    >>> for each in needs(claim("lemma:ke-power/kernel-window")):
+    ...     print(each.relation, "is", each.need)
+    1 <= t is needed, it fails outside
+    t <= M**beta is needed, it fails outside
+    """
+    tried = list(elsewhere(claim, seed))
+    return tuple(_need(claim, relation, tried, others) for relation in relations_assumed(claim))
+
+
+def _need(claim: Claim, relation: Formula, tried: list[Elsewhere], others: Sequence[Claim]) -> HypothesisOutcome:
+    lifted = f"without {relation}"  # a constraint that need not bind
+    alone = [each for each in tried
+             if each.broken == (relation,) or (each.where.endswith(lifted) and not each.broken)]  # fmt: skip
+    judged = [(each, each.judged) for each in alone if each.judged is not None]
+    failing = [(judgement.excess, each) for each, judgement in judged if not judgement.holds]
+    if failing:
+        _, worst = max(failing, key=lambda pair: pair[0])
+        return HypothesisOutcome(relation, Need.MEASURED, f"{worst.where}: {worst.detail}")
+    if _is_declared(relation):
+        return HypothesisOutcome(relation, Need.UNDEFINED, "its letters have no other values")
+    if claim.derive is not None and not unproved(claim):
+        shorter = replace(claim, hypotheses=tuple(each for each in claim.hypotheses if each != relation) or ("none",))
+        lacking = unproved(shorter, claim.derivations())
+        if lacking:
+            return HypothesisOutcome(relation, Need.PROOF, lacking)
+    if judged:
+        wider = [each.id for each in others
+                 if each.strengthens == claim.id and relation not in relations_assumed(each)]  # fmt: skip
+        said = f", which {' and '.join(wider)} says" if wider else ""
+        return HypothesisOutcome(relation, Need.FREE, f"holds at {'; '.join(each.where for each, _ in judged)}{said}")
+    if alone:
+        return HypothesisOutcome(relation, Need.UNDEFINED, f"{alone[0].where}: {alone[0].detail}")
+    if relation.relation == "=" and (relation.left.is_number or relation.right.is_number):
+        return HypothesisOutcome(relation, Need.FIXED, "without it the claim would be UNKNOWN")
+    resting = [each.id for each in others if each.id in claim.depends and relation in relations_assumed(each)]
+    return HypothesisOutcome(relation, Need.RESTS if resting else Need.UNMEASURED, ", ".join(resting))
+
+
+def _is_declared(relation: Formula) -> bool:
+    """Whether a relation, or a weaker one, is what its letters are declared to be."""
+    given = {each for letter in letters_of(relation) for each in declared(letter)}
+    if relation in given or replace(relation, relation="<") in given and relation.relation == "<=":
+        return True
+    return relation.relation == "<=" and relation.left == 0 and bool(relation.right.is_nonnegative)

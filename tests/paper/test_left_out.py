@@ -1,0 +1,70 @@
+"""A hypothesis that is left out of a claim where it is written is noticed: the claim is refuted outside it.
+
+By day at claims that are measured quickly; all of them, in some minutes, and which hypotheses nothing needs,
+
+    HYPOTHESIS_PROFILE=nightly python -m pytest tests/paper/test_left_out.py
+"""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import settings
+
+from fsl_num.claims.hypotheses import relations_of
+from fsl_num.claims.outside import Need, contradiction, needs
+from fsl_num.claims.records import Verdict
+from fsl_num.claims.registry import all_claims, claim
+from fsl_num.claims.verification import verify
+
+NIGHT = settings.default is settings.get_profile("nightly")
+HELD = [each.id for each in all_claims() if each.corrected_by is None]
+SAMPLE = {
+    # those of the fourth blind test
+    "weight-decay/law": 3, "lemma:convolution-kernel/attained": 2, "multi-step/law": 3, "inverse-sqrt/law": 2,
+    "lemma:ke-power/signal-window": 2, "critical-time": 2, "exp-decay/I2-early": 1, "thm:chinchilla": 1,
+    "lem:bias_upper_bound/corrected": 1, "vanishing-end/saturation": 1,
+}  # fmt: skip
+"""Claims tried by day, and how many of their hypotheses are needed."""
+
+
+def without(subject, relation):
+    """The claim without a relation; of a text that holds several the others stay."""
+    kept = []
+    for hypothesis in subject.hypotheses:
+        every = relations_of(hypothesis)
+        kept += [each for each in every if str(each) != relation] if relation in map(str, every) else [hypothesis]
+    return replace(subject, hypotheses=tuple(kept) or ("none",))
+
+
+def left_out(claim_id):
+    """The hypotheses that a claim fails without."""
+    return [str(each.relation) for each in needs(claim(claim_id)) if each.need is Need.MEASURED]
+
+
+@pytest.mark.parametrize("claim_id", HELD if NIGHT else SAMPLE)
+def test_a_hypothesis_that_is_left_out_is_noticed(claim_id):
+    subject, needed = claim(claim_id), left_out(claim_id)
+    assert len(needed) == SAMPLE.get(claim_id, len(needed))
+    assert contradiction(subject) == ""
+    for relation in needed:
+        shorter = without(subject, relation)
+        assert contradiction(shorter) != "" or set(subject.regimes) < {"easy", "edge", "hard"}, relation
+
+
+@pytest.mark.parametrize(
+    ("claim_id", "relation"), [("weight-decay/law", "s != 2"), ("multi-step/law", "T_2 <= M**beta")]
+)
+def test_a_claim_without_it_is_refuted(claim_id, relation):
+    outcome = verify(without(claim(claim_id), relation), "full")
+    assert outcome.verdict is Verdict.REFUTED and "fails though its hypotheses hold" in outcome.message
+
+
+@pytest.mark.parametrize(
+    ("claim_id", "relation", "letter"),
+    [("weight-decay/law", "M = oo", "M"), ("cor: contraction/sharp", "M = oo", "M"),
+     ("sec: experiments/wsd-against-cosine", "sigma = 3", "sigma"), ("batch-switch/time-to-noise", "B = 1", "B")],
+)  # fmt: skip
+def test_a_value_that_is_left_out_is_noticed_without_measuring_elsewhere(claim_id, relation, letter):
+    outcome = verify(without(claim(claim_id), relation))
+    assert outcome.verdict is Verdict.UNKNOWN
+    assert f"{letter} has the value" in outcome.message and "no hypothesis says so" in outcome.message
