@@ -54,6 +54,7 @@ class HypothesisOutcome:
     need: Need
     detail: str = ""
 
+
 EASIEST: Final = (Rational(3), Rational(3, 2))
 """Where the mini-batch noise of the signal decides beside no other."""
 

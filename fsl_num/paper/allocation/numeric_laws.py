@@ -183,7 +183,7 @@ def _optima(
         BudgetedLaw(schedule, budget, s, beta, each, free_steps, infinite_model, power=power, free_final=free_final,
                     capped=capped, last_power=last_power)
         for each in budgets
-    ]
+    ]  # fmt: skip
     return tuple((law, minimise_law(law.log_risk, law.bounds, log_budget=law.log_budget)) for law in laws)
 
 

@@ -350,7 +350,7 @@ def test_a_claim_comes_with_its_correction():
     found = runner.verify_all([PRINTED])
     assert {each.claim_id: (each.verdict, each.passes) for each in found} == {
         PRINTED: (Verdict.REFUTED, True),
-        CORRECTED: (Verdict.SUPPORTED, True),
+        CORRECTED: (Verdict.PROVED, True),
     }
     assert [outcome.claim_id for outcome in runner.verify_all([CORRECTED])] == [CORRECTED]
 

@@ -61,9 +61,7 @@ def test_many_draws_have_the_covariance_of_the_process():
     found = Misfit.drawn(0.1, here, 40_000)
     shared = found.at_fitted.T @ found.elsewhere(there) / 40_000
     # of products of normal numbers: a mean over 40,000 is off by .005 of their standard deviations, five times at most
-    assert shared == pytest.approx(
-        0.01 * here.covariance(there), abs=0.025 * 0.01 * here.left.max() * there.left.max()
-    )
+    assert shared == pytest.approx(0.01 * here.covariance(there), abs=0.025 * 0.01 * here.left.max() * there.left.max())
 
 
 def test_residuals_tell_the_size_of_what_was_missed():
