@@ -175,7 +175,8 @@ def violated(claim: Claim, sample: Sample, measured: Any, reached: Reached | Non
     constraints = {
         relation for each in claim.hypotheses if str(each).startswith(CONSTRAINT) for relation in relations_of(each)
     }
-    for relation, others, point, logs, holds, gap in _comparisons(claim, sample, every):
+    known = _of_letters(read, every)
+    for relation, others, point, logs, holds, gap in _comparisons(claim, sample, every, known):
         if reached is not None and others and relation not in constraints:
             nearest, varies = reached.ends.get(relation, (math.inf, False))
             varies = varies or any(_varies(logs[name]) for name in others if name in logs)
@@ -187,7 +188,7 @@ def violated(claim: Claim, sample: Sample, measured: Any, reached: Reached | Non
         along = [_letter(fixed[1], logs) for logs in every if fixed[1] in _known(logs)] if fixed else []
         if fixed and (not along or any(np.ptp(each) > ROUNDING for each in along)):
             return f"{hypothesis} is assumed, and {'varies along one' if along else 'nothing measured names it'}"
-    judged = [relation for relation, _ in _of_letters(read, every)]
+    judged = [relation for relation, _ in known]
     unknown = next((relation for relation in read if relation not in judged), None)
     return f"{unknown} is assumed, and nothing measured names all of its letters" if unknown is not None else ""
 
@@ -200,7 +201,8 @@ def broken(claim: Claim, sample: Sample, measured: Any) -> tuple[Formula, ...]:
     >>> [str(each) for each in broken(subject, Sample("easy", Integer(2), Integer(2)), [])]
     ['s <= 2 - 1/beta']
     """
-    compared = _comparisons(claim, sample, list(_named(measured)))
+    every = list(_named(measured))
+    compared = _comparisons(claim, sample, every, _of_letters(relations_assumed(claim), every))
     return tuple(dict.fromkeys(relation for relation, *_, holds, _ in compared if not holds))
 
 
@@ -215,14 +217,14 @@ def letters_of(relation: Formula) -> set[Symbol]:
 
 
 def _comparisons(
-    claim: Claim, sample: Sample, every: Sequence[Mapping[str, Array]]
+    claim: Claim, sample: Sample, every: Sequence[Mapping[str, Array]], known: Sequence[tuple[Formula, set[Symbol]]]
 ) -> Iterator[tuple[Formula, set[str], Sequence[Any], Mapping[str, Array], bool, float]]:
-    """Each relation, with its letters beside s and beta, at each point and along each ray that names them.
+    """Each relation known with its letters, those beside s and beta, at each point and along each ray that names them.
 
     Whether it holds there, and how near what is measured comes to its end.
     """
     own = claim.own(sample.s, sample.beta)
-    for relation, letters in _of_letters(relations_assumed(claim), every):
+    for relation, letters in known:
         others = {letter.name for letter in letters - {s, beta}}
         if others and letters & {s, beta} and len(own) > 1:  # which of its points a ray belongs to is not known
             continue

@@ -91,8 +91,9 @@ def held(size, runs=16):
 
 
 def test_intervals_hold_what_was_missed():
-    """Measured 1, of 16 runs; .75 where residuals do not tell of it, and .25 where nothing is expected to be missed."""
-    assert held(0.1) > 0.8
+    """Measured 1, of 16 runs; .75 where residuals do not tell of it, .81 where parameters are thought to hide none of
+    it, and .25 where nothing is expected to be missed."""
+    assert held(0.1) > 0.9
 
 
 @pytest.mark.parametrize("steady", [False, True])

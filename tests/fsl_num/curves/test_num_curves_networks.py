@@ -16,8 +16,8 @@ def found(kind):
 def test_two_runs_say_more_of_the_others_than_that_they_end_alike():
     """Other schedules, three times the steps, peaks from a third to twice: errors of the mean final losses.
 
-    Measured: 1.0, 4.7 and 2.4 %; of the guess that all end as the two did 2.8, 5.6 and 5.8 %; of the momentum law, the
-    best of the published ones here, 4.0, 9.6 and 8.0 %.
+    Measured: 1.1, 3.7, 1.7 and 3.2 %; of the guess that all end as the two did 2.8, 5.6, 5.8 and 6.9 %; of the momentum
+    law, the best of the published ones here, 3.9, 9.8, 8.1 and 16 %.
     """
     error = {kind: summary(found(kind))[0] for kind in KINDS}
     guess = {kind: summary(over_pairs(kind, guessed))[0] for kind in KINDS}
@@ -27,7 +27,7 @@ def test_two_runs_say_more_of_the_others_than_that_they_end_alike():
 
 @pytest.mark.slow
 def test_intervals_hold_most_of_what_they_should():
-    """Nominal are 90 %; measured .94, .92 and .92; without what the law misses .67, .58 and .25."""
+    """Nominal are 90 %; measured .90, .92, 1 and .85; without what the law misses .69, .62, .65 and .51."""
     held = {kind: summary(found(kind))[1] for kind in KINDS}
     assert np.mean(list(held.values())) > 0.8 and min(held.values()) > 0.7, held
 
