@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from fsl_num.curves.laws.base import Law
-from fsl_num.curves.laws.functional import FunctionalLaw, rescaled
+from fsl_num.curves.laws.functional import FunctionalLaw
+from fsl_num.curves.laws.shared import rescaled
 from fsl_num.curves.plan import Plan
 from fsl_num.validation import Array
 

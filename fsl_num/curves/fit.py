@@ -123,8 +123,9 @@ def fit(
     if shown:
         logs = ", ".join(name for name in ("p", "q", "s", "gamma") if name != "q" or name in chosen.names)
         notes.append(
-            f"Expected before any loss is seen: {', '.join(shown)} (of logarithms: of {logs}, of c (1 + gamma) T and,"
-            " for B, of the noise at the peak as a share of the loss; of (E/A)/(B/loss); prior_width widens it)."
+            f"Expected before any loss is seen: {', '.join(shown)} (of logarithms: of {logs}, of c (1 + gamma) T"
+            f"{', of P_c over the largest peak fitted' * ('P_c' in chosen.names)} and, for B, of the noise at the peak"
+            " as a share of the loss; of (E/A)/(B/loss); prior_width widens it)."
         )
     if not search_of_starts.best.settled and search_of_starts.agreed < 2:
         notes.append("The descent was stopped before it settled: the parameters may not be the best.")

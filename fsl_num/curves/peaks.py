@@ -9,7 +9,8 @@ from typing import overload
 import numpy as np
 
 from fsl_num.curves.laws.base import Law
-from fsl_num.curves.laws.functional import FunctionalLaw, rescaled
+from fsl_num.curves.laws.functional import FunctionalLaw
+from fsl_num.curves.laws.shared import rescaled, shortened
 from fsl_num.curves.plan import Plan
 from fsl_num.validation import Array
 
@@ -33,17 +34,17 @@ def at_peak(law: FunctionalLaw, theta: Array, peak: float) -> tuple[FunctionalLa
 @overload
 def at_peak(law: Law, theta: Array, peak: float) -> tuple[Law, Array]: ...
 def at_peak(law: Law, theta: Array, peak: float) -> tuple[Law, Array]:
-    """Return a law without v that equals ``law`` for runs of one peak rate, and its parameters, (..., parameters).
+    """Return a law without P_c that equals ``law`` for runs of one peak rate, and its parameters, (..., parameters).
 
     A law whose steps do not shorten with the peak is returned as it is.
 
     >>> law = FunctionalLaw(peaks=True, reference_peak=0.1)
-    >>> one, scaled = at_peak(law, np.array([2, 0.5, 0.4, 0.5, 8, 0.5, 4, 1.0, 0.5]), 0.4)
-    >>> one.names, scaled.tolist()
-    (('L0', 'A', 'B', 's', 'c', 'gamma', 'c_e', 'p'), [2.0, 0.5, 0.2, 0.5, 4.0, 0.5, 2.0, 1.0])
+    >>> one, scaled = at_peak(law, np.array([2, 0.5, 0.4, 0.5, 8, 0.5, 4, 1.0, 0.1]), 0.3)
+    >>> one.names, scaled.round(12).tolist()
+    (('L0', 'A', 'B', 's', 'c', 'gamma', 'c_e', 'p'), [2.0, 0.5, 0.1, 0.5, 2.0, 0.5, 1.0, 1.0])
     """
     if not isinstance(law, FunctionalLaw) or not law.peaks:
         return law, theta
     values = dict(zip(law.names, np.moveaxis(np.asarray(theta), -1, 0), strict=True))
-    shorter = values["v"] * np.log(peak / law.reference_peak)
-    return replace(law, peaks=False), rescaled(law, theta, -values.get("p", 1.0) * shorter, -shorter, "v")
+    shorter = shortened(peak, values["P_c"], law.reference_peak)[0]
+    return replace(law, peaks=False), rescaled(law, theta, -values.get("p", 1.0) * shorter, -shorter, "P_c")

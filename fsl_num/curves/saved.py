@@ -35,10 +35,10 @@ from fsl_num.validation import Array, affordable, positive, whole_count
 if TYPE_CHECKING:
     from fsl_num.curves.result import FitResult
 
-FORMAT: Final = "functional scaling law fit, version 4"
+FORMAT: Final = "functional scaling law fit, version 5"
 """What the first entry of the file says."""
 
-_BEFORE: Final = tuple(f"functional scaling law fit, version {number}" for number in (1, 2, 3))
+_BEFORE: Final = tuple(f"functional scaling law fit, version {number}" for number in (1, 2, 3, 4))
 _STATES: Final = tuple(field.name for field in fields(States))
 
 _KINDS: Final = {

@@ -80,6 +80,9 @@ def optimum(law: Law, theta: Array, past: Past, steps: int, floor: float, peak: 
     starts, agreed = 1, 1
     bound = -np.inf
     if isinstance(law, FunctionalLaw):
+        fresh = law.peaks and past.rates.size == 0
+        if fresh:  # above P_c runs learn less a step
+            peak = min(peak, max(float(theta[law.names.index("P_c")]), floor))
         one, scaled = past.at_peak(law, theta, peak)
         of_peak = past.objective(one, scaled)
         filled = water_filling(one, scaled, past.rates, steps, floor, peak, falling)
@@ -90,10 +93,8 @@ def optimum(law: Law, theta: Array, past: Past, steps: int, floor: float, peak: 
             if of_peak(moved, ones)[0] <= of_peak(rates, ones)[0]:
                 rates = moved
         bound = filled.bound + constant_loss(one, scaled, past.model_size)
-        if law.peaks and past.rates.size == 0 and rates.max() < peak:
-            # a run of a lower peak takes longer steps: the same relative ones at lower rates
-            v = float(theta[law.names.index("v")])
-            rates = np.maximum(rates * (rates.max() / peak) ** (v / (1.0 - v)), floor)
+        if fresh and rates.max() < peak:
+            rates = np.maximum(rates * _longer_steps(float(rates.max()), peak, theta[law.names.index("P_c")]), floor)
     else:
         least = 0.5 * constant_loss(law, theta, past.model_size)
         rates, starts, agreed = _from_starts(objective, steps, floor, peak, falling, least)
@@ -113,6 +114,15 @@ def least_loss(law: Law, theta: Array, past: Past, steps: int, floor: float, pea
     one, scaled = past.at_peak(law, theta, peak)
     filled = water_filling(one, scaled, past.rates, steps, floor, peak, falling, certify=False)
     return filled.loss + constant_loss(one, scaled, past.model_size)
+
+
+def _longer_steps(highest: float, peak: float, fastest: float) -> float:
+    """What brings rates up to ``highest``, the best of a run whose largest is ``peak``, to those of a run of its own
+    peak, whose steps are longer: z/(1 + z)^2 = (highest/fastest)/(1 + peak/fastest)^2 for z, its peak over ``fastest``.
+    """
+    same = highest / fastest / (1.0 + peak / fastest) ** 2
+    own = 2.0 * same / (1.0 - 2.0 * same + np.sqrt(max(1.0 - 4.0 * same, 0.0)))
+    return float(own * fastest / highest)
 
 
 def _from_starts(

@@ -24,8 +24,8 @@ from fsl_num.curves.laws import noise_chart
 WIDER = {"s": 0.7, "gamma": 0.8, "c": 2.0}
 SETTINGS = (
     {}, {"HIDDEN": 1.6}, {"HIDDEN": 2.0}, {"HIDDEN": 3.2}, {"OWN": 1e-6}, {"OWN": 4e-6}, {"UNSURE": 0.8},
-    {"FOLLOWED": 0.0}, {"FOLLOWED": 2e-6}, WIDER, {**WIDER, "HIDDEN": 3.2}, {"B": 1.0}, {"p": 0.35}, {"v": 0.3},
-    {"E": 5.0},
+    {"FOLLOWED": 0.0}, {"FOLLOWED": 2e-6}, WIDER, {**WIDER, "HIDDEN": 3.2}, {"B": 1.0}, {"p": 0.35}, {"P_c": 0.5},
+    {"P_c": 1.2}, {"E": 5.0},
 )  # fmt: skip
 """Constants of fsl_num/curves/misfit.py and search.py, and widths of what is expected of parameters of the default law
 (fsl_num/curves/laws/noise_chart.py), that differ from those of the package."""

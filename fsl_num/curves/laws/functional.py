@@ -24,16 +24,17 @@ r = 0 and q = 1: rate and batch enter the noise as eta/B, and the time not at al
 size of noisy gradients, so that larger batches take longer steps, r = 1/2 where the noise dominates: a rate in
 proportion to the root of the batch size then keeps the noise.
 
-With ``peaks`` a rate of a run whose largest is P counts as eta_i (P/P_ref)^-v, in the intrinsic time and in the noise.
-In the paper v = 0. Weights grow with the rates at which they are trained, and a step counts by what it is of them:
-where their size follows the rate, v is up to 1, and runs of other peaks differ by less than their intrinsic times do.
+With ``peaks`` a rate of a run whose largest is P counts as eta_i ((1 + P_ref/P_c)/(1 + P/P_c))^2, in the intrinsic time
+and in the noise. In the paper P_c is infinite. Weights grow with the rates at which they are trained, and a step counts
+by what it is of them: runs far below P_c differ by their intrinsic times, near it by less, and none makes more of a
+step than one of the peak P_c. The exponent 2 is that of a rate over the square of weights that grow with the rate.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -43,12 +44,15 @@ from fsl_num.curves.laws.memory import Changes, Memory, changes, mode_rates, pow
 from fsl_num.curves.laws.noise_chart import NoiseChart
 from fsl_num.curves.laws.shared import (
     FASTEST,
+    FASTEST_PEAK,
     GAMMA,
     SIGNAL_EXPONENT,
     SIGNAL_SPEED,
     SPEED,
     memory_bounds,
     memory_starts,
+    peak_bounds,
+    shortened,
     size_column,
 )
 from fsl_num.curves.plan import Plan
@@ -68,8 +72,6 @@ PLAIN_BATCH_POWER = replace(BATCH_POWER, meaning="how the noise falls with the b
 BATCH_PACE = Parameter(
     "r", "r", "1", "how steps lengthen with the batch size; 0 in the paper, 1/2 for adaptive updates", -0.5, 0.95
 )
-
-PEAK_PACE = Parameter("v", "v", "1", "how steps shorten with the largest rate of a run; 0 in the paper", -0.5, 0.95)
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,7 @@ class FunctionalLaw(Law):
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
-        """The parameters: L0, A, B, [E, D], s, c, gamma, c_e, [p, q, r, v, beta]."""
+        """The parameters: L0, A, B, [E, D], s, c, gamma, c_e, [p, q, r, P_c, beta]."""
         parameters = [
             linear("L0", "L_0", "loss that no training of this model removes"),
             linear("A", "A", "signal: the loss to be learnt at the start"),
@@ -143,7 +145,7 @@ class FunctionalLaw(Law):
         if self.batches:
             parameters += [BATCH_POWER, BATCH_PACE] if self.adaptive else [PLAIN_BATCH_POWER]
         if self.peaks:
-            parameters.append(PEAK_PACE)
+            parameters.append(FASTEST_PEAK)
         if self.sizes:
             parameters.append(Parameter("beta", r"\beta", "1", "capacity exponent", 0.01, 20.0, scale="log"))
         return tuple(parameters)
@@ -155,16 +157,20 @@ class FunctionalLaw(Law):
 
     def bounds(self, plans: Sequence[Plan]) -> tuple[Array, Array]:
         """The bounds of the parameters; those of c and c_e from the length of the plans and their largest rate."""
-        return memory_bounds(self.parameters, plans, "c", "c_e")
+        low, high = memory_bounds(self.parameters, plans, "c", "c_e")
+        if self.peaks:
+            place = self.names.index(FASTEST_PEAK.name)
+            low[place], high[place] = peak_bounds(self.reference_peak)
+        return low, high
 
     def chart(self, plans: Sequence[Plan], level: float = 1.0) -> Chart:
         """The coordinates in which what theory expects is independent: :class:`NoiseChart`."""
-        return NoiseChart(self, plans, level, self.reference_rate, self.adaptive)
+        return NoiseChart(self, plans, level, self.reference_rate, self.adaptive, self.reference_peak)
 
     def start_grid(self, plans: Sequence[Plan]) -> Array:
         """Ten starts: three memory times and shapes, three exponents of the signal."""
-        rest = [0.8] * self.free_amplitude + [0.9] * self.batches + [0.5] * self.paced + [0.3] * self.peaks
-        rest += [1.0] * self.sizes
+        rest = [0.8] * self.free_amplitude + [0.9] * self.batches + [0.5] * self.paced
+        rest += [2.5 * self.reference_peak] * self.peaks + [1.0] * self.sizes
         return np.array([[s, c, gamma, 0.5 * c * (1.0 + gamma), *rest] for s, c, gamma in memory_starts(plans)])
 
     def bind(self, plans: Sequence[Plan], detail: str = "exact") -> Bound:
@@ -181,7 +187,7 @@ class FunctionalLaw(Law):
 
         def columns(theta: Array, sloped: bool = True) -> tuple[Array, Array]:
             values = dict(zip(names, theta.tolist(), strict=True))
-            powers = values.get("p", 1.0), values.get("q", 0.0), values.get("r", 0.0), values.get("v", 0.0)
+            powers = values.get("p", 1.0), values.get("q", 0.0), values.get("r", 0.0), values.get("P_c", np.inf)
             weights = power_memory(mu, theta[1], theta[2])
             x, slopes = np.ones((size, count)), np.zeros((size if sloped else 0, nonlinear, count))
             low = 0
@@ -199,22 +205,6 @@ class FunctionalLaw(Law):
             return x, slopes
 
         return Bound(columns, count, lambda theta: columns(theta, sloped=False)[0])
-
-
-def rescaled(law: FunctionalLaw, theta: Array, noise: Any, speed: Any, *without: str) -> Array:
-    """Return parameters, shape (..., parameters), of more noise and faster time, and ``without`` some of them.
-
-    ``noise`` and ``speed``: logarithms of the factors of B and E, and of c and c_e, one for all or shape (...).
-
-    >>> law = FunctionalLaw(peaks=True)
-    >>> rescaled(law, np.array([2, 0.5, 0.4, 0.5, 8, 0.5, 4, 1.0, 0.5]), np.log(0.5), np.log(2.0), "v").tolist()
-    [2.0, 0.5, 0.2, 0.5, 16.0, 0.5, 8.0, 1.0]
-    """
-    scaled, place = np.array(theta, dtype=np.float64), {name: index for index, name in enumerate(law.names)}
-    for name, factor in {"B": noise, "E": noise, "c": speed, "c_e": speed}.items():
-        if name in place:
-            scaled[..., place[name]] *= np.exp(factor)
-    return np.delete(scaled, [place[name] for name in without if name in place], axis=-1)
 
 
 @dataclass(frozen=True)
@@ -315,7 +305,7 @@ class _Part:
             past = past.only((past.of(plan.rates) != 0.0) | (past.of(moves) != 0.0))
         before = np.maximum(past.before, 0)
         self.past, self.larger = past, larger if larger.any() else None
-        self.higher = float(np.log(plan.peak / law.reference_peak)) if law.peaks else 0.0
+        self.other_peak = law.peaks and plan.peak != law.reference_peak
         self.rates = rates[past.after], np.where(past.before >= 0, rates[before], -np.inf)
         self.batches = None if self.larger is None else _Batches.of(plan, past, larger)
         self.none = np.zeros(past.after.size)  # where all batches are the reference
@@ -326,18 +316,19 @@ class _Part:
     def fill(
         self, x: Array, slopes: Array | None, theta: Array, powers: tuple[float, float, float, float], weights: Array
     ) -> None:
-        """Write the columns, and their derivatives where they have a place; ``powers``: p, q, r and v; ``weights``: of
-        the memory."""
-        p, q, r, v = powers
-        if self.higher:  # shorter steps: a slower signal and memory, and the noise of smaller rates
-            pace, theta = np.exp(-v * self.higher), theta.copy()
+        """Write the columns, and their derivatives where they have a place; ``powers``: p, q, r and P_c; ``weights``:
+        of the memory."""
+        p, q, r, fastest = powers
+        shorter, by_peak = 0.0, 0.0
+        if self.other_peak:  # shorter steps: a slower signal and memory, and the noise of smaller rates
+            shorter, by_peak = shortened(self.plan.peak, fastest, self.law.reference_peak)
+            pace, theta = np.exp(-shorter), theta.copy()
             theta[[1, 3]] *= pace
             weights = power_memory(self.mu, theta[1], theta[2])
         paced = self.law.paced and self.larger is not None  # else time passes by the rates alone, whatever r
         clock = _Clock.of(self.plan, self.past, self.mu, self.larger, r) if paced else self.clock
         x[:, 1], *by_signal = _signal(clock.recorded[0], theta)
         batches, by_power, by_pace = self.batches.noise(q * (1.0 - r), r) if self.batches else 3 * (self.none,)
-        shorter = v * self.higher
         noise = [np.exp(p * (rate - shorter) + batch) for rate, batch in zip(self.rates, _around(batches), strict=True)]
         signals = [_signal(times, theta) for times, _ in (clock.after, clock.before)] if self.law.signal_noise else []
         left = [one * signal[0] for one, signal in zip(noise, signals, strict=False)]
@@ -371,11 +362,11 @@ class _Part:
             noises = np.stack(sources[::count] if self.law.signal_noise else sources[:1])[:2]
             slopes[:, free.stop - 1, 1] = by_time * clock.recorded[1]
             slopes[:, free.stop - 1, 2 : 2 + len(noises)] += clock.moved(noises, weights[0], self.mu)
-        if self.higher:
+        if self.other_peak:
             by_log = slopes[:, [1, 3]] * theta[[1, 3], None]
             slopes[:, [1, 3]] *= pace
-            slopes[:, free.stop] = -self.higher * by_log.sum(axis=1)
-            slopes[:, free.stop, 2 : 3 + self.law.signal_noise] -= self.higher * p * x[:, 2 : 3 + self.law.signal_noise]
+            slopes[:, free.stop] = -by_peak * by_log.sum(axis=1)
+            slopes[:, free.stop, 2 : 3 + self.law.signal_noise] -= by_peak * p * x[:, 2 : 3 + self.law.signal_noise]
 
 
 def _around(values: Array) -> tuple[Array, Array]:

@@ -23,7 +23,7 @@ EXPECTED: Final[Mapping[str, Expected]] = MappingProxyType(
         "p": (float(np.log(0.8)), 0.25),
         "q": (float(np.log(0.8)), 0.2),
         "r": (0.5, 0.15),
-        "v": (0.35, 0.2),
+        "P_c": (float(np.log(2.5)), 0.8),
         "E": (0.0, 1.5),
         "s": (float(np.log(0.5)), 0.5),
         "gamma": (float(np.log(0.5)), 0.65),
@@ -38,8 +38,8 @@ The means are those of the theory where it has one: gamma = 1 - 1/beta about 1/2
 hand, nearly all of adaptive updates, say .4 to .85: with .8 runs in which the rate has only begun to fall are forecast
 better, and others about as well. Of adaptive updates whose noise dominates theory says r = 1/2, and q = 1 in all cases;
 two networks trained with several batch sizes by Adam say .48 and .55 of r, .95 and .66 of q, one by plain descent .18
-and .96 (examples/batches). Of c_e it says the order of c. The mean of B and the widths were chosen over families of
-training runs; where curves determine a coordinate they do not matter.
+and .96 (examples/batches). Of c_e it says the order of c. The means of B and P_c and the widths were chosen over
+families of training runs; where curves determine a coordinate they do not matter.
 """
 
 PLAIN: Final[Mapping[str, Expected]] = MappingProxyType({"p": (0.0, 0.25), "q": (0.0, 0.25)})
@@ -57,28 +57,40 @@ class NoiseChart(Chart):
     a share of ``level``: it stays finite where the memory becomes logarithmic (gamma to 0, B to infinity). In the place
     of c stands the logarithm of c (1 + gamma) T: it stays finite where the memory becomes exponential (gamma to
     infinity, c to 0). In the place of A stands the signal that is left at that time: it stays finite where c_e grows
-    without bound. In the place of c_e stands the logarithm of its ratio to c (1 + gamma), the speed of memory at
-    first. In the place of E stands (E/A)/(B/level): 0 where the noise does not feel the loss, 1 where it is in
-    proportion to it. There is no such noise without a signal, so that it cannot take the signal's place; and the number
-    stays the same when all learning rates, or all losses, are measured in other units.
+    without bound. In the place of c_e stands the logarithm of its ratio to c (1 + gamma), the speed of memory at first.
+    In the place of P_c stands the logarithm of its ratio to the reference peak. In the place of E stands
+    (E/A)/(B/level): 0 where the noise does not feel the loss, 1 where it is in proportion to it. There is no such noise
+    without a signal, so that it cannot take the signal's place; and the number stays the same when all learning rates,
+    or all losses, are measured in other units.
 
     >>> from fsl_num.curves.laws import FunctionalLaw
-    >>> law = FunctionalLaw(signal_noise=True)
+    >>> law = FunctionalLaw(signal_noise=True, peaks=True, reference_peak=0.1)
     >>> chart = law.chart([Plan([0.1] * 9)], 3.0)
-    >>> theta = np.array([2.0, 0.5, 0.1, 0.02, 0.5, 30.0, 0.6, 20.0, 0.8])
+    >>> theta = np.array([2.0, 0.5, 0.1, 0.02, 0.5, 30.0, 0.6, 20.0, 0.8, 0.25])
     >>> chart.back(chart.forward(theta)).round(12).tolist() == theta.tolist()
     True
     """
 
-    def __init__(self, law: Law, plans: Sequence[Plan], level: float, reference_rate: float, adaptive: bool) -> None:
+    def __init__(
+        self,
+        law: Law,
+        plans: Sequence[Plan],
+        level: float,
+        reference_rate: float,
+        adaptive: bool,
+        reference_peak: float = 1.0,
+    ) -> None:
         super().__init__(law.parameters, *law.bounds(plans))
         place = {name: index for index, name in enumerate(law.names)}
         self.scale, self.noise, self.speed, self.gamma = (place[name] for name in ("A", "B", "c", "gamma"))
         self.signal_speed, self.exponent = place["c_e"], place["s"]
-        self.signal, self.power = place.get("E"), place.get("p")
+        self.signal, self.power, self.fastest = place.get("E"), place.get("p"), place.get("P_c")
         self.longest = max(float(plan.times[-1]) for plan in plans)
         self.log_peak = float(np.log(max(plan.peak for plan in plans) / reference_rate))
-        self.level = level
+        self.level, self.log_reference = level, float(np.log(reference_peak))
+        if self.fastest is not None:
+            self.low[self.fastest] -= self.log_reference
+            self.high[self.fastest] -= self.log_reference
         self.low[self.speed] += np.log(self.longest)
         self.high[self.speed] += np.log(self.longest) + np.log1p(law.parameters[self.gamma].upper)
         self.low[self.noise], self.high[self.noise] = _SHARES
@@ -108,6 +120,8 @@ class NoiseChart(Chart):
         u[self.speed] += np.log1p(theta[self.gamma]) + np.log(self.longest)
         u[self.signal_speed] -= u[self.speed] - np.log(self.longest)
         u[self.scale] *= self._slowed(theta) ** -theta[self.exponent]
+        if self.fastest is not None:
+            u[self.fastest] -= self.log_reference
         if self.signal is not None:
             unit = theta[self.scale] * theta[self.noise] / self.level
             u[self.signal] = min(theta[self.signal] / max(unit, 1e-300), self.high[self.signal])
@@ -117,6 +131,8 @@ class NoiseChart(Chart):
         """Return the parameters at coordinates."""
         theta = super().back(u)
         theta[self.signal_speed] *= theta[self.speed] / self.longest
+        if self.fastest is not None:
+            theta[self.fastest] *= np.exp(self.log_reference)
         theta[self.speed] /= self.longest * (1.0 + theta[self.gamma])
         theta[self.scale] *= self._slowed(theta) ** theta[self.exponent]
         power = self.log_peak * (1.0 if self.power is None else theta[self.power])
@@ -138,6 +154,8 @@ class NoiseChart(Chart):
         slopes[self.scale, [self.scale, self.exponent]] = slowed**s, scale * s * np.log(slowed)
         slopes[self.noise] = -noise / kept * (by_speed * slopes[self.speed] + by_gamma * slopes[self.gamma])
         slopes[self.noise, self.noise] = noise
+        if self.fastest is not None:
+            slopes[self.fastest, self.fastest] = theta[self.fastest]
         if self.power is not None:
             slopes[self.noise, self.power] = -noise * self.log_peak * theta[self.power]
         if self.signal is not None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
-from fsl_num.curves.laws.base import Parameter
+from fsl_num.curves.laws.base import Law, Parameter
 from fsl_num.curves.plan import Plan
 from fsl_num.validation import Array
 
@@ -26,6 +26,9 @@ SIGNAL_SPEED: Final = Parameter(
     "c_e", "c_e", "1/intrinsic time", "how fast the signal begins to fall", 0.0, np.inf, scale="log"
 )
 GAMMA: Final = Parameter("gamma", r"\gamma", "1", "tail of the memory, 1 - 1/beta", 0.001, 20.0, scale="log")
+FASTEST_PEAK: Final = Parameter(
+    "P_c", "P_c", "learning rate", "largest rate of runs that learn the most a step", 0.0, np.inf, scale="log"
+)
 
 
 def memory_bounds(parameters: Sequence[Parameter], plans: Sequence[Plan], *speeds: str) -> tuple[Array, Array]:
@@ -40,6 +43,27 @@ def memory_bounds(parameters: Sequence[Parameter], plans: Sequence[Plan], *speed
     low = np.array([_SLOWEST / longest if parameter.name in speeds else parameter.lower for parameter in parameters])
     high = np.array([fastest if parameter.name in speeds else parameter.upper for parameter in parameters])
     return low, high
+
+
+def peak_bounds(reference: float) -> tuple[float, float]:
+    """Return the bounds of P_c from the reference of the peak rates.
+
+    >>> peak_bounds(0.5)
+    (0.01, 500.0)
+    """
+    return 0.02 * reference, 1e3 * reference
+
+
+def shortened(peak: Any, fastest: Any, reference: float) -> tuple[Any, Any]:
+    """Return the logarithm of what divides the rates of runs with such a largest rate, and its derivative by P_c.
+
+    ``fastest``: P_c; ``reference``: P_ref.
+
+    >>> [round(float(each), 3) for each in shortened(0.3, 0.1, 0.1)]
+    [1.386, -5.0]
+    """
+    of_peak, of_reference = (rate / (fastest + rate) for rate in (peak, reference))
+    return 2.0 * (np.log1p(-of_reference) - np.log1p(-of_peak)), 2.0 * (of_reference - of_peak) / fastest
 
 
 def memory_starts(plans: Sequence[Plan]) -> Array:
@@ -78,3 +102,20 @@ def size_column(plans: Sequence[Plan]) -> Array:
                 " (--model-size M)"
             )
     return np.concatenate([np.full(plan.recorded.size, plan.model_size, dtype=np.float64) for plan in plans])
+
+
+def rescaled(law: Law, theta: Array, noise: Any, speed: Any, *without: str) -> Array:
+    """Return parameters, shape (..., parameters), of more noise and faster time, and ``without`` some of them.
+
+    ``noise`` and ``speed``: logarithms of the factors of B and E, and of c and c_e, one for all or shape (...).
+
+    >>> from fsl_num.curves.laws import FunctionalLaw
+    >>> law = FunctionalLaw(peaks=True)
+    >>> rescaled(law, np.array([2, 0.5, 0.4, 0.5, 8, 0.5, 4, 1.0, 0.1]), np.log(0.5), np.log(2.0), "P_c").tolist()
+    [2.0, 0.5, 0.2, 0.5, 16.0, 0.5, 8.0, 1.0]
+    """
+    scaled, place = np.array(theta, dtype=np.float64), {name: index for index, name in enumerate(law.names)}
+    for name, factor in {"B": noise, "E": noise, "c": speed, "c_e": speed}.items():
+        if name in place:
+            scaled[..., place[name]] *= np.exp(factor)
+    return np.delete(scaled, [place[name] for name in without if name in place], axis=-1)

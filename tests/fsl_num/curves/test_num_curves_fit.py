@@ -153,11 +153,11 @@ def test_curves_that_fit_perfectly_need_not_tell_the_exponents():
 
 def test_the_default_is_the_law_with_all_its_terms_however_little_the_curves_say():
     alone = fit(run("constant"), intervals=False, starts=1)
-    assert alone.law.names == ("L0", "A", "B", "E", "s", "c", "gamma", "c_e", "p", "v")
-    # what a constant rate says nothing of stays where it is expected: p at .8, v at .35, B at 5 % of the loss within a
-    # factor e
-    assert alone.parameters["v"] == pytest.approx(0.35, rel=1e-6)
-    assert any("Of v the curves say nothing" in line for line in alone.report.sentences)
+    assert alone.law.names == ("L0", "A", "B", "E", "s", "c", "gamma", "c_e", "p", "P_c")
+    # what a constant rate says nothing of stays where it is expected: p at .8, P_c at 2.5 peaks, B at 5 % of the loss
+    # within a factor e
+    assert alone.parameters["P_c"] == pytest.approx(2.5 * alone.peaks[0], rel=1e-6)
+    assert any("Of P_c the curves say nothing" in line for line in alone.report.sentences)
     assert alone.parameters["p"] == pytest.approx(0.8, rel=0.05)
     assert 0.05 / np.e < alone.parameters["B"] / alone.curves[0].observed[-1] < 0.05 * np.e
 

@@ -63,7 +63,7 @@ def test_damaged_runs_are_refused(spoilt):
         (lambda text: "[]", "format"),
         (lambda text: json.dumps({**json.loads(text), "reach": None}), "damaged"),
         (lambda text: json.dumps({**json.loads(text), "runs": []}), "'runs': no runs"),
-        (lambda text: text.replace("version 4", "version 3"), "saved by an earlier version .* fit the runs again"),
+        (lambda text: text.replace("version 5", "version 4"), "saved by an earlier version .* fit the runs again"),
         (lambda text: json.dumps({**json.loads(text), "law": {"kind": "os", "options": {}}}), "unknown kind"),
         (lambda text: json.dumps({**json.loads(text), "parameters": {"L0": 1.0}}), "missing"),
     ],
