@@ -9,7 +9,7 @@ the form "least over branches of the greatest of affine forms"; each branch is t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -153,6 +153,18 @@ class Law:
                         "as a constant"
                     )
         return tuple(dict.fromkeys(sentences))
+
+
+def end_law(quantity: Expr, largest: bool, order: Expr, law: Law) -> Law:
+    """The law of a quantity, or if ``largest`` of its inverse, over the choices for which ``law`` is at most ``order``.
+
+    >>> from sympy import symbols
+    >>> x, N = symbols("x N", positive=True)
+    >>> end_law(x, True, N, Law(x + N / x, (x,), N, (), Domain({}))).constraints
+    (N/x + x <= N,)
+    """
+    near = Le(law.loss, order, evaluate=False)
+    return replace(law, loss=1 / quantity if largest else quantity, constraints=(*law.constraints, near))
 
 
 class _Reader:

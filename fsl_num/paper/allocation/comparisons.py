@@ -10,9 +10,19 @@ from typing import Any
 from sympy import Rational, oo
 
 from fsl_num.claims.claim import Claim, Sample
-from fsl_num.claims.formula_laws import parts_of
 from fsl_num.claims.statements import Joint, Statement, growth
-from fsl_num.paper.allocation.forms import HYPOTHESES, PROBLEMS, SLOW, UNCAPPED, Rays, Vanishes, allocation_formula
+from fsl_num.paper.allocation.forms import (
+    HYPOTHESES,
+    PROBLEMS,
+    SLOW,
+    UNCAPPED,
+    Chosen,
+    Rays,
+    Vanishes,
+    derivations_of,
+    formula_of,
+    printed_choices,
+)
 from fsl_num.paper.allocation.numeric_laws import measure_risk
 from fsl_sym.allocation import optimal_allocation
 from fsl_sym.domain import REGIMES
@@ -28,18 +38,18 @@ def table_formula() -> Formula | AllOf:
     >>> len(table_formula().parts)
     18
     """
-    parts = [
-        allocation_formula(
-            (schedule, budget),
-            {
-                regime.name: {"excess_risk": OrderRange(order, order)}
-                for regime in REGIMES
-                for order in [_printed_table(Sample(regime.name, s, beta))[f"{schedule}/{budget}"]]
-            },
-        )
-        for schedule, budget in PROBLEMS
-    ]
-    return all_of(part for each in parts for part in parts_of(each))
+    return formula_of(table_choices())
+
+
+def table_choices() -> list[Chosen]:
+    """Table 1 problem by problem, regime by regime."""
+    choices = []
+    for schedule, budget in PROBLEMS:
+        printed = {regime.name: _printed_table(Sample(regime.name, s, beta)) for regime in REGIMES}
+        orders = {name: cells[f"{schedule}/{budget}"] for name, cells in printed.items()}
+        risks = {name: {"excess_risk": OrderRange(order, order)} for name, order in orders.items()}
+        choices += printed_choices((schedule, budget), risks)
+    return choices
 
 
 def _printed_table(sample: Sample) -> dict[str, Order]:
@@ -142,9 +152,7 @@ CLAIMS: tuple[Claim, ...] = (
         measure=_table,
         beyond=lambda sample: {UNCAPPED: _table(sample, capped=False), SLOW: _table(sample, last_power=0.05)},
         statement=lambda sample: _orders(_printed_table(sample)), mutants=_table_mutants,
-        derive=lambda: [
-            optimum for problem in PROBLEMS for optimum in optimal_allocation(*problem).derivations[-len(REGIMES) :]
-        ],
+        derive=lambda: derivations_of(table_choices()),
         depends=("thm:chinchilla", "thm:geometric", "thm: wsd"), family="comparisons",
         quoted=r"an \emph{easy-learning regime} ($s \ge 1 - 1/\beta$) and a \emph{hard-learning regime} "
         r"($s < 1 - 1/\beta$)",
