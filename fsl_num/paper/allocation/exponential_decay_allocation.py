@@ -61,13 +61,13 @@ RATIO = "data_over_model"
 def _data_over_model(sample: Sample) -> dict[str, Any]:
     """The least risk, and D/M = C/M^2 at the two ends of the near-optimal model sizes."""
     measured = measure_allocation("exp-decay", "compute", *sample.point, settled=sample.effort == 0)
-    found: dict[str, Any] = {"excess_risk": measured["excess_risk"]}
+    ratios: dict[str, Any] = {"excess_risk": measured["excess_risk"]}
     for end, other in (("lower", "upper"), ("upper", "lower")):
         rays = measured[f"model_size {other}"]
         assert rays is not None
         (ray,) = rays
-        found[f"{RATIO} {end}"] = (replace(ray, name=f"D/M {end}", values=ray.scale - 2 * ray.values),)
-    return found
+        ratios[f"{RATIO} {end}"] = (replace(ray, name=f"D/M {end}", values=ray.scale - 2 * ray.values),)
+    return ratios
 
 
 def _printed_data_over_model(sample: Sample) -> Order:
