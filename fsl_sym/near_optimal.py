@@ -20,14 +20,14 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
-from sympy import Expr, Integer, factor, oo
+from sympy import Expr, Integer, Symbol, factor, oo
 
 from fsl_sym.domain import Regime
 from fsl_sym.exponents.certificate import Certificate, certificate_at, proves
 from fsl_sym.exponents.law import Law
 from fsl_sym.order import Order, OrderRange
 from fsl_sym.power_regimes import PowerRegime
-from fsl_sym.proof import Derivation, NearOptimal, Optimal, Step
+from fsl_sym.proof import Derivation, NearOptimal, Optimal, Step, Vanishing
 from fsl_sym.values import as_fraction
 
 ENDS: Final = ("at", "from", "up to")
@@ -67,6 +67,19 @@ def near_optimal(
         name = f"near-optimal {quantity}, {end}, {regime.name}"
         derivations.append(Derivation(name, f"{quantity} where a law is near its least value", (step,)))
     return tuple(derivations)
+
+
+def vanishing(order: Order, base: Symbol, regime: Regime | PowerRegime) -> Derivation:
+    """That an order tends to 0 all over a regime; of one that does not, a derivation that proves nothing.
+
+    >>> from fsl_sym.domain import HARD
+    >>> from fsl_sym.symbols import N
+    >>> print(vanishing(Order(-s, 1), N, HARD).prove().conclusion)
+    N**(-s)*log(N) -> 0 as N -> oo where s < 1 - 1/beta
+    """
+    rule = Vanishing(_written(order), regime, base)
+    step = Step(rule.order.as_expr(base), Integer(0), rule, f"{regime.name}: {regime.condition}")
+    return Derivation(f"vanishing, {regime.name}", "An order that tends to 0", (step,))
 
 
 def _written(order: Order) -> Order:

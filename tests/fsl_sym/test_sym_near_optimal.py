@@ -12,7 +12,7 @@ from fsl_sym.allocation import QUANTITIES, optimal_allocation
 from fsl_sym.domain import EASY, EDGE, HARD, Regime
 from fsl_sym.exponents.certificate import Certificate
 from fsl_sym.laws import scaling_law
-from fsl_sym.near_optimal import least_value, near_optimal
+from fsl_sym.near_optimal import least_value, near_optimal, vanishing
 from fsl_sym.order import Order, OrderRange
 from fsl_sym.proof import Assumed, Derivation, Formula, Identity, NearOptimal, Step, equals
 from fsl_sym.proof.formulas import joined
@@ -160,3 +160,18 @@ def test_an_end_begins_no_chain_but_its_own() -> None:
     (theorem,) = near_optimal(least, gamma, OrderRange(Order(-s / (s + 1)), None), EASY, ("from",))
     assert joined(equals(K, gamma), theorem.conclusion) is None
     assert r not in theorem.conclusion.free_symbols
+
+
+def test_an_order_vanishes_where_its_first_power_is_negative_all_over_the_regime() -> None:
+    falls = (1 - 1 / beta) - s
+    for order, regime in ((Order(-s, 5), HARD), (Order(falls), EASY), (Order(falls, -1), EDGE), (Order(0, -1), EASY)):
+        assert vanishing(order, N, regime).verify().holds
+    for order, regime in (
+        (Order(falls), HARD), (Order(falls), EDGE), (Order(falls, 1), EDGE), (Order(0, 1), EASY), (Order(0), EASY),
+        (Order(s - 1), EASY), (Order(TINY - s), EASY), (Order(-s, -gamma), EASY),
+        (Order(-gamma), EASY), (Order(-s), replace(EASY, condition=s < 0)),
+    ):  # fmt: skip
+        assert not vanishing(order, N, regime).verify().holds, (order, regime)
+    step = vanishing(Order(-s), N, HARD)[0]
+    assert not Step(step.before, Integer(1), step.rule, "so").verify().holds
+    assert not Step(1 / step.before, Integer(0), step.rule, "so").verify().holds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -18,10 +18,10 @@ from fsl_num.paper.allocation.numeric_laws import measure_allocation, measure_ri
 from fsl_sym.allocation import QUANTITIES, Allocation, optimal_allocation
 from fsl_sym.domain import REGIMES, Regime
 from fsl_sym.laws import BUDGETS, SCHEDULES, scaling_law
-from fsl_sym.near_optimal import ENDS, least_value, near_optimal
+from fsl_sym.near_optimal import ENDS, least_value, near_optimal, vanishing
 from fsl_sym.order import Order, OrderRange
 from fsl_sym.power_regimes import PowerRegime
-from fsl_sym.proof import AllOf, Derivation, Formula, all_of
+from fsl_sym.proof import AllOf, Derivation, Formula, all_of, tends
 from fsl_sym.symbols import C, D, M, N, beta, s
 
 LAW = "the excess risk is of the order of the schedule's law, its logarithms of the order of log N"
@@ -297,12 +297,29 @@ def derived_choices(allocation: Allocation, names: Sequence[str]) -> list[Chosen
     return choices
 
 
-def formula_of(choices: Sequence[Chosen]) -> Formula | AllOf:
+@dataclass(frozen=True)
+class Falls:
+    """That an order tends to 0 in a regime, as a part of what is stated."""
+
+    order: Order
+    base: Symbol
+    regime: Regime
+
+    def formulas(self) -> list[Formula]:
+        """The limit."""
+        return [replace(tends(written(self.order, self.base), self.base, oo, 0), where=self.regime.condition)]
+
+    def derivations(self) -> tuple[Derivation, ...]:
+        """Its proof."""
+        return (vanishing(self.order, self.base, self.regime),)
+
+
+def formula_of(choices: Sequence[Chosen | Falls]) -> Formula | AllOf:
     """All that is stated, as one value."""
     return all_of(formula for each in choices for formula in each.formulas())
 
 
-def derivations_of(choices: Sequence[Chosen]) -> list[Derivation]:
+def derivations_of(choices: Sequence[Chosen | Falls]) -> list[Derivation]:
     """The proof of :func:`formula_of`."""
     return [derivation for each in choices for derivation in each.derivations()]
 

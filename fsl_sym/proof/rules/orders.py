@@ -297,3 +297,34 @@ class NearOptimal(FromLemma):
         loss, least, variables, budget, constraints = self.program
         law = Law(loss.subs(swap), variables, budget, constraints, domain)
         return {largest: end_law(quantity.subs(swap), largest, least.subs(swap), law) for largest in _ENDS[self.end]}
+
+
+@dataclass(frozen=True, slots=True)
+class Vanishing:
+    """A power of a letter and of its logarithm tends to 0 as the letter grows, all over a regime of (s, beta[, p]).
+
+    Its power must be negative all over the regime, or 0 and that of the logarithm negative.
+    """
+
+    order: Order
+    regime: Regime | PowerRegime
+    variable: Symbol
+    point: ClassVar[Expr] = oo
+    relation: ClassVar[str] = "->"
+
+    @property
+    def where(self) -> Any:
+        """The condition of the regime."""
+        return self.regime.condition
+
+    def check(self, before: Expr, after: Expr) -> StepVerdict:
+        """Compare the sides, decide the signs."""
+        if before != self.order.as_expr(self.variable) or after != 0:
+            return refuse(f"{before} and {after} are not {self.order.as_expr(self.variable)} and 0")
+        fault = _fault(self.regime, ((self.variable,), self.variable, ()), before)
+        if fault:
+            return refuse(fault)
+        powers = (self.regime.sign_of(each) for each in (self.order.power, self.order.log_power))
+        if next((sign for sign in powers if sign != 0), 0) != -1:
+            return refuse(f"{before} is not shown to fall all over the {self.regime.name} regime")
+        return accept("the first power that is not 0 is negative")
