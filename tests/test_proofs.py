@@ -57,7 +57,6 @@ ass:capacity
 assump:capacity-kernel
 eqn: sgd2
 eqn: 123
-sec: effect-lrs/smallest-peak-rate-and-capacity
 appendix_rkhs/nesting
 eq:risk-recursion
 pro:evolution-pro/corrected
