@@ -73,7 +73,7 @@ def vanishing(order: Order, base: Symbol, regime: Regime | PowerRegime) -> Deriv
     """That an order tends to 0 all over a regime; of one that does not, a derivation that proves nothing.
 
     >>> from fsl_sym.domain import HARD
-    >>> from fsl_sym.symbols import N
+    >>> from fsl_sym.symbols import N, s
     >>> print(vanishing(Order(-s, 1), N, HARD).prove().conclusion)
     N**(-s)*log(N) -> 0 as N -> oo where s < 1 - 1/beta
     """

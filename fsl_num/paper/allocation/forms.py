@@ -241,7 +241,7 @@ class Chosen:
     >>> chosen = Chosen(*law, EASY, {"excess_risk": point(-s / (s + 1)), "peak_lr": point(-s / (s + 1))})
     >>> print(chosen.formulas()[1])
     gamma near-optimal at N**(-s/(s + 1)) where s > 1 - 1/beta
-    >>> all_of(each.prove().conclusion for each in chosen.derivations()) == all_of(chosen.formulas())
+    >>> all_of(each.prove().conclusion for each in derivations_of([chosen])) == formula_of([chosen])
     True
     """
 
@@ -252,7 +252,8 @@ class Chosen:
     ends: tuple[str, ...] = ENDS
 
     @property
-    def _ends(self) -> dict[Symbol, OrderRange]:
+    def chosen(self) -> dict[Expr, OrderRange]:
+        """The quantities beside the risk, in letters, with their orders."""
         letters = {LETTERS[name]: each for name, each in self.quantities.items() if name in LETTERS}
         return {letter: each for letter, each in letters.items() if (letter, self.program[1]) != (D, N)}
 
@@ -262,19 +263,13 @@ class Chosen:
         least = written(self.quantities["excess_risk"].order, grown)
         near = (self.loss, least, *self.program)
         stated = [Formula(self.loss, "optimum", least, program=self.program, where=where)]
-        for letter, each in self._ends.items():
+        for letter, each in self.chosen.items():
             lower = Integer(0) if each.lower is None else written(each.lower, grown)
             upper = oo if each.upper is None else written(each.upper, grown)
             ends = {"at": lower} if each.is_point else {"from": lower, "up to": upper}
             stated += [Formula(letter, f"near-optimal {end}", order, program=near, where=where)
                        for end, order in ends.items() if end in self.ends]  # fmt: skip
         return stated
-
-    def derivations(self) -> tuple[Derivation, ...]:
-        """The theorems that are to be the formulas, in their order."""
-        least = least_value(self.loss, self.program, self.regime, self.quantities["excess_risk"].order)
-        parts = (near_optimal(least, letter, each, self.regime, self.ends) for letter, each in self._ends.items())
-        return (least, *(derivation for part in parts for derivation in part))
 
 
 def printed_choices(
@@ -309,10 +304,6 @@ class Falls:
         """The limit."""
         return [replace(tends(written(self.order, self.base), self.base, oo, 0), where=self.regime.condition)]
 
-    def derivations(self) -> tuple[Derivation, ...]:
-        """Its proof."""
-        return (vanishing(self.order, self.base, self.regime),)
-
 
 def formula_of(choices: Sequence[Chosen | Falls]) -> Formula | AllOf:
     """All that is stated, as one value."""
@@ -320,8 +311,17 @@ def formula_of(choices: Sequence[Chosen | Falls]) -> Formula | AllOf:
 
 
 def derivations_of(choices: Sequence[Chosen | Falls]) -> list[Derivation]:
-    """The proof of :func:`formula_of`."""
-    return [derivation for each in choices for derivation in each.derivations()]
+    """The theorems that are to be the parts of :func:`formula_of`, in their order."""
+    derivations: list[Derivation] = []
+    for each in choices:
+        if isinstance(each, Chosen):
+            least = least_value(each.loss, each.program, each.regime, each.quantities["excess_risk"].order)
+            derivations.append(least)
+            for quantity, orders in each.chosen.items():
+                derivations += near_optimal(least, quantity, orders, each.regime, each.ends)
+        else:
+            derivations.append(vanishing(each.order, each.base, each.regime))
+    return derivations
 
 
 @dataclass(frozen=True)
