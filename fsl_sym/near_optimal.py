@@ -75,7 +75,7 @@ def vanishing(order: Order, base: Symbol, regime: Regime | PowerRegime) -> Deriv
     >>> from fsl_sym.domain import HARD
     >>> from fsl_sym.symbols import N, s
     >>> print(vanishing(Order(-s, 1), N, HARD).prove().conclusion)
-    N**(-s)*log(N) -> 0 as N -> oo where s < 1 - 1/beta
+    log(N)/N**s -> 0 as N -> oo where s < 1 - 1/beta
     """
     rule = Vanishing(_written(order), regime, base)
     step = Step(rule.order.as_expr(base), Integer(0), rule, f"{regime.name}: {regime.condition}")
