@@ -14,7 +14,22 @@ from fsl_sym.exponents.certificate import Certificate
 from fsl_sym.laws import scaling_law
 from fsl_sym.near_optimal import least_value, near_optimal, vanishing
 from fsl_sym.order import Order, OrderRange
-from fsl_sym.proof import Assumed, Derivation, Formula, Identity, NearOptimal, Step, equals
+from fsl_sym.proof import (
+    Assumed,
+    AtMostBoth,
+    Derivation,
+    Formula,
+    Identity,
+    Instance,
+    Linear,
+    NearOptimal,
+    OrderBetween,
+    OrderIn,
+    Rewrite,
+    Step,
+    Turned,
+    equals,
+)
 from fsl_sym.proof.formulas import joined
 from fsl_sym.symbols import C, D, K, M, N, beta, gamma, r, s
 
@@ -155,11 +170,20 @@ def test_a_tampered_certificate_proves_nothing() -> None:
         assert not holds(gamma, None, "up to", replace(endless, certificates=(wrong,)))
 
 
-def test_an_end_begins_no_chain_but_its_own() -> None:
-    least = least_of("constant", N, EASY, Order(-s / (s + 1)))
-    (theorem,) = near_optimal(least, gamma, OrderRange(Order(-s / (s + 1)), None), EASY, ("from",))
-    assert joined(equals(K, gamma), theorem.conclusion) is None
+def test_what_holds_of_near_optimal_choices_holds_of_no_others() -> None:
+    order = Order(-s / (s + 1))
+    least = least_of("constant", N, EASY, order)
+    (theorem,) = near_optimal(least, gamma, OrderRange(order, order), EASY)
+    assert theorem.verify().holds and joined(equals(K, gamma), theorem.conclusion) is None
     assert r not in theorem.conclusion.free_symbols
+    rate = order.as_expr(N)
+    for rule in (
+        Rewrite(theorem), Instance(theorem), Instance(theorem, ((N, N**2),)), Turned(theorem), OrderIn((theorem,)),
+        OrderBetween(theorem, theorem), OrderBetween(theorem), AtMostBoth(theorem, theorem),
+        Linear(((Integer(1), theorem),)), NearOptimal(theorem, theorem[0].rule.certificates, EASY, order, "at"),
+    ):  # fmt: skip
+        for before, after in ((gamma, rate), (rate, gamma), (gamma, rate.subs(N, N**2)), (2 * gamma, 2 * rate)):
+            assert not Step(before, after, rule, "so it is said").verify().holds, rule
 
 
 def test_an_order_vanishes_where_its_first_power_is_negative_all_over_the_regime() -> None:
