@@ -123,7 +123,14 @@ class Law:
 
     def expression(self, element: Element) -> Expr:
         """An element of the field in the user's symbols."""
-        return element.as_expr(*self.domain.symbols) if self.domain.symbols else element.as_expr()
+        if element not in self._written:
+            self._written[element] = element.as_expr(*self.domain.symbols) if self.domain.symbols else element.as_expr()
+        return self._written[element]
+
+    @cached_property
+    def _written(self) -> dict[Element, Expr]:
+        """Elements met before: the rows of a law hold a few of them, again and again."""
+        return {}
 
     def branches(self, clock: Clock) -> Branches:
         """The loss: least over branches of the greatest of monomials."""
