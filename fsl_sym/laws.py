@@ -27,7 +27,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final
 
-from sympy import Add, Eq, Expr, Integer, Min, Mul, Piecewise, Symbol, log, sqrt
+from sympy import Add, Dummy, Eq, Expr, Integer, Min, Mul, Piecewise, Symbol, log, oo, sqrt
 
 from fsl_sym.algebra.printing import latex
 from fsl_sym.domain import REGIMES, Regime
@@ -241,6 +241,22 @@ class ScalingLaw:
         if TIMESCALE_FRACTION in self.variables:
             common = (*common, TIMESCALE_FRACTION <= 1, TIMESCALE_FRACTION * K >= 1)
         return (*common, Eq(B * K, D))
+
+    def under(self, budget: Symbol, *, infinite_size: bool = False) -> tuple[Expr, tuple[Any, ...]]:
+        """The law in hyperparameters, and its program: variables, budget and constraints; at M = oo without M.
+
+        >>> from fsl_sym.symbols import N
+        >>> law, (variables, *_) = scaling_law("exp-decay").under(N, infinite_size=True)
+        >>> law, variables
+        (gamma*(D*gamma/log(N))**(-1 + 1/beta) + (D*gamma/log(N))**(-s) + gamma/K, (gamma, D, K, B))
+        """
+        loss, variables, constraints = self.in_hyperparameters(budget), self.variables, self.constraints(budget)
+        if infinite_size:
+            grown = Dummy(positive=True)  # sympy does not know that the logarithm of a budget is positive
+            loss = loss.xreplace({log(budget): grown}).subs(M, oo).xreplace({grown: log(budget)})
+            variables = tuple(each for each in variables if each != M)
+            constraints = tuple(each for each in constraints if not each.has(M))
+        return loss, (variables, budget, constraints)
 
     def _repr_latex_(self) -> str:
         return rf"$\displaystyle \mathcal{{E}}_K \asymp {latex(self.expression)}$"

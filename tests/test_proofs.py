@@ -57,7 +57,6 @@ ass:capacity
 assump:capacity-kernel
 eqn: sgd2
 eqn: 123
-sec: effect-lrs/smallest-peak-rate-and-capacity
 appendix_rkhs/nesting
 eq:risk-recursion
 pro:evolution-pro/corrected
@@ -86,16 +85,6 @@ thm: wsd
 optimal-schedule/decay
 optimal-schedule/shape
 exp-decay/I1
-thm:chinchilla/data-derived
-thm:chinchilla/compute-derived
-thm:geometric/data-derived
-thm:geometric/compute-derived
-thm:geometric/final-rate-data
-thm:geometric/final-rate-compute
-vanishing-end/data
-vanishing-end/compute
-thm: wsd/data-derived
-thm: wsd/compute-derived
 eqn: fsl-ansatz/nearly-multi-power
 eqn: FSL-optimization/closed-form
 """.split("\n")[1:-1]

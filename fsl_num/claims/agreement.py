@@ -15,7 +15,7 @@ from itertools import product
 from typing import Any, Final
 
 import numpy as np
-from sympy import Expr, Integral, Min, Mul, Pow, Sum, Symbol, powdenest
+from sympy import Expr, Integral, Min, Mul, Pow, Sum, Symbol, oo, powdenest
 from sympy.core.function import AppliedUndef
 
 from fsl_num.claims.claim import Claim, Sample
@@ -24,11 +24,13 @@ from fsl_num.claims.printed_values import value_of
 from fsl_num.claims.statements import Joint
 from fsl_num.validation import Array
 from fsl_sym.proof import AllOf, Formula
+from fsl_sym.proof.formulas import NEAR_OPTIMAL
 from fsl_sym.symbols import T2, E, T, beta, s, t
 
 _ALPHA: Final = Symbol("alpha", positive=True)
 _BUDGETS: Final = ("N", "C", "D")
 """Names of a budget: a law under one calls it N, whatever it is a budget of."""
+_ORDERS: Final = ("~", "<~", "optimum", *NEAR_OPTIMAL)
 _SAME: Final = 1e-6
 """Of logarithms up to a few thousand, in double precision."""
 
@@ -58,13 +60,14 @@ def agreement(claim: Claim, sample: Sample, statement: Any) -> Agreement:
     laws = [law for law in map(_law_values, _leaves(statement)) if law is not None]
     parts: dict[bool | None, list[Formula]] = {True: [], False: [], None: []}
     for part in parts_of(claim.formula):
-        if part.relation not in ("~", "<~"):
+        if part.relation not in _ORDERS or part.right in (0, oo):
             parts[None].append(part)
             continue
-        condition = True if part.where is None else part.where.subs({s: sample.s, beta: sample.beta})
-        if condition == False:  # noqa: E712  # a relation of sympy, of other letters where it is neither
-            continue
-        parts[_order(part, claim, sample, laws)].append(part)
+        places = [{s: one, beta: other} for one, other in claim.own(sample.s, sample.beta)]
+        # a relation of sympy, of other letters where it is neither true nor false
+        inside = [place for place in places if part.where is None or part.where.subs(place) != False]  # noqa: E712
+        if inside:
+            parts[_order(part, claim, inside, laws)].append(part)
     return Agreement(*(tuple(parts[key]) for key in (True, False, None)))
 
 
@@ -132,13 +135,14 @@ def _law_values(leaf: Any) -> Array | None:
         return None
 
 
-def _order(part: Formula, claim: Claim, sample: Sample, laws: Sequence[Array]) -> bool | None:
-    """Whether one of the laws is the order, up to a constant; of a bound by a minimum each of its members is one."""
+def _order(part: Formula, claim: Claim, places: Sequence[Mapping[Any, Any]], laws: Sequence[Array]) -> bool | None:
+    """Whether one of the laws is the order at one of the places, up to a constant; of a bound by a minimum each of its
+    members is one."""
     sides = (part.right, part.left) if part.relation == "<~" else (part.right,)
     sides = tuple(each for each in sides if isinstance(each, Expr) and not each.has(Integral, Sum, AppliedUndef))
-    known = {s: sample.s, beta: sample.beta, _ALPHA: sample.s * sample.beta}
     named = [each for each in claim.values if part.right.has(each) or part.left.has(each)]
-    points = [known | dict(zip(named, each, strict=True)) for each in product(*(claim.values[name] for name in named))]
+    points = [{**place, _ALPHA: place[s] * place[beta], **dict(zip(named, each, strict=True))}
+              for place in places for each in product(*(claim.values[name] for name in named))]  # fmt: skip
     judged = [_is_judged(side, points, laws) for side in sides]
     if part.relation == "<~" and isinstance(part.right, Min) and True not in judged:
         judged = [None not in each and all(each)

@@ -15,7 +15,7 @@ from fsl_num.report.mathml import formula_tree
 
 _RAISED = str.maketrans("0123456789−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _ACCENTS = {"^": "\N{COMBINING CIRCUMFLEX ACCENT}", "~": "\N{COMBINING TILDE}", "∼": "\N{COMBINING TILDE}"}
-_SPACED = frozenset("=≤≥<>∼≲≳≂≍≃≈⪯⪰→∈×∓+−")
+_SPACED = frozenset("=≤≥<>∼≲≳≂≍≃≈⪯⪰→⇒∈×∓+−")
 """Signs with a space on either side, but not in indices and powers, nor as the sign of a number."""
 _OPENING = frozenset("([{,:") | _SPACED
 """Signs after which + and − are signs of what follows."""

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 from sympy import Add, Rational, Symbol
 
 from fsl_sym.exponents.clock import Clock
 from fsl_sym.exponents.law import Law
-from fsl_sym.exponents.outcome import Outcome
-from fsl_sym.exponents.programme import Arithmetic, Programme, programmes
+from fsl_sym.exponents.outcome import Outcome, optimal_bases
+from fsl_sym.exponents.programme import Arithmetic, Basis, Programme, Values, programmes
+from fsl_sym.exponents.walls import Walls
 from fsl_sym.values import FrozenMapping, as_expression, exact, instance_of
 
 Vector = tuple[Any, ...]
@@ -59,16 +61,39 @@ class Certificate:
 
 def certificate_of(outcome: Outcome, witness: Mapping[Symbol, Rational]) -> Certificate:
     """The certificate of a solved outcome, which holds in the cell of ``witness``."""
+    return _certificate(outcome.programmes, outcome.winner, witness)
+
+
+def certificate_at(law: Law, point: Mapping[Symbol, Fraction]) -> Certificate:
+    """The certificate of a law at one exact point of its parameters, also where its loss has no bound from below.
+
+    Such a loss has the value (-1, 0, 0): it falls below every power of the budget.
+
+    >>> from sympy import symbols
+    >>> from fsl_sym.domain import Domain
+    >>> x, N = symbols("x N", positive=True)
+    >>> [certificate_at(Law(loss, (x,), N, (N <= x,), Domain({})), {}).value for loss in (x, 1 / x)]
+    [(0, 1, 0), (-1, 0, 0)]
+    """
+    clock = Clock()
+    listed = tuple(programmes(law, Arithmetic(law.field), clock))
+    bases, winner = optimal_bases(listed, Values(law, point, Walls(law.domain)), clock)
+    witness = {symbol: exact(value) for symbol, value in point.items()}
+    return _certificate(tuple(zip(listed, bases, strict=True)), winner, witness)
+
+
+def _certificate(
+    solved: Sequence[tuple[Programme, Basis]], winner: int, witness: Mapping[Symbol, Rational]
+) -> Certificate:
     proofs = []
-    law = outcome.programmes[0][0].law
-    for programme, basis in outcome.programmes:
+    law = solved[0][0].law
+    for programme, basis in solved:
         multipliers = [programme.law.field.zero] * len(programme.rows)
         for row, multiplier in zip(basis.rows, basis.multipliers, strict=True):
             multipliers[row] = multiplier
         proofs.append(BranchProof(*_rows(programme), _expressions(law, multipliers), basis.infeasible is not None))
-    optimum = outcome.programmes[outcome.winner][1]
-    point = tuple(_expressions(law, triple) for triple in optimum.point)
-    return Certificate(tuple(proofs), point[0], outcome.winner, point, witness)
+    point = tuple(_expressions(law, triple) for triple in solved[winner][1].point)
+    return Certificate(tuple(proofs), point[0], winner, point, witness)
 
 
 def check(certificate: Certificate, parameters: Mapping[Symbol, Rational]) -> bool:

@@ -9,7 +9,7 @@ the form "least over branches of the greatest of affine forms"; each branch is t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -123,7 +123,14 @@ class Law:
 
     def expression(self, element: Element) -> Expr:
         """An element of the field in the user's symbols."""
-        return element.as_expr(*self.domain.symbols) if self.domain.symbols else element.as_expr()
+        if element not in self._written:
+            self._written[element] = element.as_expr(*self.domain.symbols) if self.domain.symbols else element.as_expr()
+        return self._written[element]
+
+    @cached_property
+    def _written(self) -> dict[Element, Expr]:
+        """Elements met before: the rows of a law hold a few of them, again and again."""
+        return {}
 
     def branches(self, clock: Clock) -> Branches:
         """The loss: least over branches of the greatest of monomials."""
@@ -153,6 +160,18 @@ class Law:
                         "as a constant"
                     )
         return tuple(dict.fromkeys(sentences))
+
+
+def end_law(quantity: Expr, largest: bool, order: Expr, law: Law) -> Law:
+    """The law of a quantity, or if ``largest`` of its inverse, over the choices for which ``law`` is at most ``order``.
+
+    >>> from sympy import symbols
+    >>> x, N = symbols("x N", positive=True)
+    >>> end_law(x, True, N, Law(x + N / x, (x,), N, (), Domain({}))).constraints
+    (N/x + x <= N,)
+    """
+    near = Le(law.loss, order, evaluate=False)
+    return replace(law, loss=1 / quantity if largest else quantity, constraints=(*law.constraints, near))
 
 
 class _Reader:

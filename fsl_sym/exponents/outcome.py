@@ -6,7 +6,7 @@ of a range on the optimal set, has to be feasible. The fewer conditions, the lar
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -93,23 +93,13 @@ class Optimiser:
         return outcome
 
     def _solve(self, values: Values) -> Outcome:
-        bases = []
-        for programme in self._programmes:
-            self.clock.check()
-            bases.append(programme.optimum(values))
+        bases, winner = optimal_bases(self._programmes, values, self.clock)
         feasible = [index for index, basis in enumerate(bases) if basis.infeasible is None]
-        where = ", ".join(f"{symbol} = {value}" for symbol, value in values.point.items()) or "all points"
-        if not feasible:
-            raise ValueError(
-                f"no choice of the variables satisfies the constraints {self.law.constraints} at {where}: drop one, or "
-                "narrow the ranges of the parameters"
-            )
-        winner = min(feasible, key=lambda index: values.triple(bases[index].point[0]))
         best = bases[winner].point[0]
         if values(best[0]) != 0:
             raise ValueError(
-                f"the loss {self.law.loss} can be made as small as one likes at {where}: a constraint that ties "
-                f"the variables {self.law.variables} to the budget {self.law.budget} is missing"
+                f"the loss {self.law.loss} can be made as small as one likes at {_shown(values)}: a constraint that "
+                f"ties the variables {self.law.variables} to the budget {self.law.budget} is missing"
             )
         conditions: list[Condition | None] = list(bases[winner].attains(self.walls))
         for basis in dict.fromkeys(bases):
@@ -154,3 +144,25 @@ class Optimiser:
     def _gap(self, left: ElementTriple, right: ElementTriple) -> ElementTriple:
         parts = [self.arithmetic.minus(mine, theirs) for mine, theirs in zip(left, right, strict=True)]
         return (parts[0], parts[1], parts[2])
+
+
+def optimal_bases(listed: Sequence[Programme], values: Values, clock: Clock) -> tuple[list[Basis], int]:
+    """The optimal basis of each programme of a law at an exact point, and the place of the best.
+
+    Raises ValueError where the constraints contradict each other.
+    """
+    bases = []
+    for programme in listed:
+        clock.check()
+        bases.append(programme.optimum(values))
+    feasible = [index for index, basis in enumerate(bases) if basis.infeasible is None]
+    if not feasible:
+        raise ValueError(
+            f"no choice of the variables satisfies the constraints {listed[0].law.constraints} at {_shown(values)}: "
+            "drop one, or narrow the ranges of the parameters"
+        )
+    return bases, min(feasible, key=lambda index: values.triple(bases[index].point[0]))
+
+
+def _shown(values: Values) -> str:
+    return ", ".join(f"{symbol} = {value}" for symbol, value in values.point.items()) or "all points"

@@ -39,7 +39,7 @@ from fsl_sym.proof.rules.composition import (
 from fsl_sym.proof.rules.expansions import Residues
 from fsl_sym.proof.rules.linear import Linear
 from fsl_sym.proof.rules.matrices import MatrixIdentity, Mean, Rate
-from fsl_sym.proof.rules.orders import Assumed, Optimal, OrderBetween, OrderIn
+from fsl_sym.proof.rules.orders import Assumed, NearOptimal, Optimal, OrderBetween, OrderIn, Vanishing
 from fsl_sym.proof.rules.sums import Counted, Induction, Interchange, Termwise, ZetaSeries
 
 __all__ = [
@@ -68,6 +68,7 @@ __all__ = [
     "Mean",
     "Monotone",
     "MoreTerms",
+    "NearOptimal",
     "Optimal",
     "OrderBetween",
     "OrderIn",
@@ -88,6 +89,7 @@ __all__ = [
     "Termwise",
     "Theorem",
     "Turned",
+    "Vanishing",
     "WithinError",
     "ZetaSeries",
     "all_of",

@@ -34,14 +34,25 @@ RELATIONS: Final = {
     "->": (r"\longrightarrow", "tends to"),
     "expands": (r"\sim", "has the asymptotic expansion"),
     "optimum": (r"\asymp", "has least values of the order of"),
+    "near-optimal at": (r"\asymp", "is, where near-optimal, of the order of"),
+    "near-optimal from": (r"\asymp", "has least near-optimal values of the order of"),
+    "near-optimal up to": (r"\asymp", "has largest near-optimal values of the order of"),
 }
-"""Relation -> (LaTeX, words). ``~`` and ``<~`` hide constants that depend on s and beta only."""
+"""Relation -> (LaTeX, words). ``~`` and ``<~`` hide constants that depend on s and beta only.
+
+A choice of the variables of a law is near-optimal where the law is at most C times its least value under the budget,
+constraints up to constants; what is said of it holds for every C large enough, with constants that depend on C too.
+"""
+
+NEAR_OPTIMAL: Final = ("near-optimal at", "near-optimal from", "near-optimal up to")
+"""Of every near-optimal choice, and of the least and the largest that are near-optimal."""
 
 NEEDS: Final = {
     "->": ("variable", "point"),
     "expands": ("variable", "point"),
     "within": ("error",),
     "optimum": ("program",),
+    **dict.fromkeys(NEAR_OPTIMAL, ("program",)),
 }
 """Relation -> what else it needs; the others need nothing."""
 
@@ -61,7 +72,8 @@ class Formula:
     error
         Of "within": ``|left - right| <= error``.
     program
-        Of "optimum": variables, budget and constraints, as one tuple.
+        Of "optimum": variables, budget and constraints, as one tuple; of what is near-optimal the law and the order of
+        its least value before them.
     where
         The part of the (s, beta) plane that the formula is about, as a relation; None for all of it.
 
@@ -122,7 +134,11 @@ class Formula:
     def latex(self) -> str:
         """The formula in LaTeX, without delimiters."""
         left, right = latex(self.left), latex(self.right)
-        if self.program:
+        if self.relation in NEAR_OPTIMAL:
+            near = rf"{latex(self.program[0])} \lesssim {latex(self.program[1])}"
+            end = {NEAR_OPTIMAL[1]: r"\min", NEAR_OPTIMAL[2]: r"\max"}.get(self.relation)
+            left = rf"{near} \Rightarrow {left}" if end is None else rf"{end}_{{{near}}} {left}"
+        elif self.program:
             left = rf"\min_{{{','.join(map(latex, self.program[0]))}}} \left[{left}\right]"
         body = f"{left} {RELATIONS[self.relation][0]} {right}"
         if self.error is not None:
@@ -286,7 +302,7 @@ def joined(first: Formula, second: Formula) -> Formula | None:
     """
     if first.right != second.left or (first.where is not None and second.where is not None):
         return None
-    if first.relation == "=" and first.where is None:
+    if first.relation == "=" and first.where is None and second.relation not in NEAR_OPTIMAL:
         return replace(second, left=first.left)
     if second.relation == "=" and second.where is None:
         return replace(first, right=second.right)

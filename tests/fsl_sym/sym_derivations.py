@@ -12,6 +12,7 @@ from sympy.core.function import AppliedUndef
 
 import fsl_sym
 from fsl_sym.proof import Derivation, Step
+from fsl_sym.proof.formulas import NEAR_OPTIMAL
 
 TINY = Rational(1, 10**9)
 
@@ -119,7 +120,7 @@ def is_false(step: Step, changed: Expr) -> bool | None:
         sign = -1 if relation == ">=" else 1
         beyond = any(sign * (before - wrong) > 10**-18 * abs(before) for before, _, wrong in known)
         return True if beyond else False
-    if relation == "optimum":
+    if relation == "optimum" or relation in NEAR_OPTIMAL:
         return True  # another power or sign; a constant beside it leaves no power at all
     quotients = [wrong / after for _, after, wrong in known]
     if relation in ("~", "<~"):

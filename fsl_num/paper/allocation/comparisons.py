@@ -7,19 +7,31 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from sympy import Rational, oo
+from sympy import Rational
 
 from fsl_num.claims.claim import Claim, Sample
-from fsl_num.claims.formula_laws import parts_of
 from fsl_num.claims.statements import Joint, Statement, growth
-from fsl_num.paper.allocation.forms import HYPOTHESES, PROBLEMS, SLOW, UNCAPPED, Rays, Vanishes, allocation_formula
+from fsl_num.paper.allocation.forms import (
+    HYPOTHESES,
+    PROBLEMS,
+    SLOW,
+    UNCAPPED,
+    Chosen,
+    Falls,
+    Rays,
+    Vanishes,
+    derivations_of,
+    derived_choices,
+    formula_of,
+    printed_choices,
+)
 from fsl_num.paper.allocation.numeric_laws import measure_risk
 from fsl_sym.allocation import optimal_allocation
 from fsl_sym.domain import REGIMES
 from fsl_sym.laws import BUDGETS
 from fsl_sym.order import Order, OrderRange
-from fsl_sym.proof import AllOf, Formula, all_of, tends
-from fsl_sym.symbols import N, beta, s
+from fsl_sym.proof import AllOf, Formula
+from fsl_sym.symbols import beta, s
 
 
 def table_formula() -> Formula | AllOf:
@@ -28,18 +40,18 @@ def table_formula() -> Formula | AllOf:
     >>> len(table_formula().parts)
     18
     """
-    parts = [
-        allocation_formula(
-            (schedule, budget),
-            {
-                regime.name: {"excess_risk": OrderRange(order, order)}
-                for regime in REGIMES
-                for order in [_printed_table(Sample(regime.name, s, beta))[f"{schedule}/{budget}"]]
-            },
-        )
-        for schedule, budget in PROBLEMS
-    ]
-    return all_of(part for each in parts for part in parts_of(each))
+    return formula_of(table_choices())
+
+
+def table_choices() -> list[Chosen]:
+    """Table 1 problem by problem, regime by regime."""
+    choices = []
+    for schedule, budget in PROBLEMS:
+        printed = {regime.name: _printed_table(Sample(regime.name, s, beta)) for regime in REGIMES}
+        orders = {name: cells[f"{schedule}/{budget}"] for name, cells in printed.items()}
+        risks = {name: {"excess_risk": OrderRange(order, order)} for name, order in orders.items()}
+        choices += printed_choices((schedule, budget), risks)
+    return choices
 
 
 def _printed_table(sample: Sample) -> dict[str, Order]:
@@ -73,7 +85,7 @@ def _table_mutants(sample: Sample) -> Mapping[str, Statement]:
     }
 
 
-def _orders(cells: Mapping[str, Order]) -> Statement:
+def _orders(cells: Mapping[str, Order]) -> Joint:
     return Joint({cell: growth(float(order.power), float(order.log_power)) for cell, order in cells.items()})
 
 
@@ -84,40 +96,49 @@ def _table(sample: Sample, **outside: Any) -> Mapping[str, Rays]:
     }
 
 
-def _ratio(better: str, worse: str, budget: str, sample: Sample, **outside: Any) -> Rays:
-    first, second = (
-        measure_risk(each, budget, *sample.point, settled=sample.effort == 0, **outside) for each in (better, worse)
-    )
-    return (replace(first, name=f"{better} / {worse}", values=first.values - second.values),)
-
-
-def _derived_ratio(better: str, worse: str, budget: str, sample: Sample) -> Vanishes:
-    first, second = (optimal_allocation(each, budget).at(sample.s, sample.beta).excess_risk for each in (better, worse))
-    order = first / second
-    return Vanishes(growth(float(order.power), float(order.log_power)))
-
-
-def _ratio_formula(better: str, worse: str) -> Formula | AllOf:
-    """That the quotient of the orders of both optimal risks tends to 0, under each budget in each regime."""
-    parts = []
+def _risks(better: str, worse: str, sample: Sample, **outside: Any) -> dict[str, Rays]:
+    """The least risks of two schedules under each budget, and their quotient."""
+    measured: dict[str, Rays] = {}
     for budget in BUDGETS:
-        for regime in REGIMES:
-            first, second = (optimal_allocation(each, budget).regime(regime.name) for each in (better, worse))
-            quotient = (first.excess_risk / second.excess_risk).as_expr(N)
-            parts.append(replace(tends(quotient, N, oo, 0), where=regime.condition))
-    return all_of(parts)
+        first, second = (
+            measure_risk(each, budget, *sample.point, settled=sample.effort == 0, **outside) for each in (better, worse)
+        )
+        ratio = replace(first, name=f"{better} / {worse}", values=first.values - second.values)
+        measured |= {budget: (ratio,), f"{better}/{budget}": (first,), f"{worse}/{budget}": (second,)}
+    return measured
+
+
+def _two_risks(better: str, worse: str, sample: Sample) -> Joint:
+    """The derived orders of both risks, and that their quotient vanishes."""
+    parts: dict[str, Statement] = {}
+    for budget in BUDGETS:
+        risks = {each: optimal_allocation(each, budget).at(sample.s, sample.beta).excess_risk
+                 for each in (better, worse)}  # fmt: skip
+        ratio = risks[better] / risks[worse]
+        parts[budget] = Vanishes(growth(float(ratio.power), float(ratio.log_power)))
+        parts |= _orders({f"{each}/{budget}": order for each, order in risks.items()}).parts
+    return Joint(parts)
+
+
+def _compared(better: str, worse: str) -> list[Chosen | Falls]:
+    """Both least risks under each budget in each regime, and that the quotient of their orders tends to 0."""
+    stated: list[Chosen | Falls] = []
+    for budget in BUDGETS:
+        pairs = zip(*(derived_choices(optimal_allocation(each, budget), ("excess_risk",)) for each in (better, worse)),
+                    strict=True)  # fmt: skip
+        for (first, second), regime in zip(pairs, REGIMES, strict=True):
+            ratio = first.quantities["excess_risk"].order / second.quantities["excess_risk"].order
+            stated += [first, second, Falls(ratio, first.program[1], regime)]
+    return stated
 
 
 def _comparison(name: str, label: str, line: int, title: str, text: str, better: str, worse: str, quoted: str) -> Claim:
     return Claim(
-        name, label, line, title, text, partial(_ratio_formula, better, worse), HYPOTHESES,
-        lambda sample: {budget: _ratio(better, worse, budget, sample) for budget in BUDGETS},
-        lambda sample: Joint({budget: _derived_ratio(better, worse, budget, sample) for budget in BUDGETS}),
-        family="comparisons", quoted=quoted,
-        beyond=lambda sample: {UNCAPPED: {budget: _ratio(better, worse, budget, sample, capped=False)
-                                          for budget in BUDGETS},
-                               SLOW: {budget: _ratio(better, worse, budget, sample, last_power=0.05)
-                                      for budget in BUDGETS}},
+        name, label, line, title, text, lambda: formula_of(_compared(better, worse)), HYPOTHESES,
+        partial(_risks, better, worse), partial(_two_risks, better, worse),
+        derive=lambda: derivations_of(_compared(better, worse)), family="comparisons", quoted=quoted,
+        beyond=lambda sample: {UNCAPPED: _risks(better, worse, sample, capped=False),
+                               SLOW: _risks(better, worse, sample, last_power=0.05)},
     )  # fmt: skip
 
 
@@ -142,9 +163,7 @@ CLAIMS: tuple[Claim, ...] = (
         measure=_table,
         beyond=lambda sample: {UNCAPPED: _table(sample, capped=False), SLOW: _table(sample, last_power=0.05)},
         statement=lambda sample: _orders(_printed_table(sample)), mutants=_table_mutants,
-        derive=lambda: [
-            optimum for problem in PROBLEMS for optimum in optimal_allocation(*problem).derivations[-len(REGIMES) :]
-        ],
+        derive=lambda: derivations_of(table_choices()),
         depends=("thm:chinchilla", "thm:geometric", "thm: wsd"), family="comparisons",
         quoted=r"an \emph{easy-learning regime} ($s \ge 1 - 1/\beta$) and a \emph{hard-learning regime} "
         r"($s < 1 - 1/\beta$)",

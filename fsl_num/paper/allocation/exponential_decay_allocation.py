@@ -7,14 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from fsl_num.claims.claim import Claim, Sample
-from fsl_num.claims.statements import Joint, Statement, growth
 from fsl_num.paper.allocation import forms
 from fsl_num.paper.allocation.numeric_laws import measure_allocation
 from fsl_sym.allocation import optimal_allocation
-from fsl_sym.domain import EASY
 from fsl_sym.order import Order, OrderRange
-from fsl_sym.proof import Formula
-from fsl_sym.symbols import C, D, M, beta, s
+from fsl_sym.symbols import beta, s
 
 
 def _geometric_data_easy(s: Any, b: Any) -> forms.Quantities:
@@ -49,23 +46,27 @@ def _geometric_compute_hard(s: Any, b: Any) -> forms.Quantities:
 def _steps(s: Any, b: Any) -> forms.Quantities:
     # B <~ 1/gamma, so K = D/B is at least of the order gamma D.
     return {
-        "steps": OrderRange(forms.point(b / (1 + s * b), (1 + s * b - b) / (1 + s * b)).lower, forms.point(1).upper)
+        "excess_risk": _geometric_data_easy(s, b)["excess_risk"],
+        "steps": OrderRange(forms.point(b / (1 + s * b), (1 + s * b - b) / (1 + s * b)).lower, forms.point(1).upper),
     }
 
 
 def _steps_hard(s: Any, b: Any) -> forms.Quantities:
-    return {"steps": forms.point(1)}
+    return {"excess_risk": _geometric_data_hard(s, b)["excess_risk"], "steps": forms.point(1)}
 
 
-def _data_over_model(sample: Sample) -> dict[str, forms.Rays]:
-    """D/M = C/M^2 at the two ends of the near-optimal model sizes."""
+RATIO = "data_over_model"
+
+
+def _data_over_model(sample: Sample) -> dict[str, Any]:
+    """The least risk, and D/M = C/M^2 at the two ends of the near-optimal model sizes."""
     measured = measure_allocation("exp-decay", "compute", *sample.point, settled=sample.effort == 0)
-    ratios: dict[str, forms.Rays] = {}
+    ratios: dict[str, Any] = {"excess_risk": measured["excess_risk"]}
     for end, other in (("lower", "upper"), ("upper", "lower")):
         rays = measured[f"model_size {other}"]
         assert rays is not None
         (ray,) = rays
-        ratios[end] = (replace(ray, name=f"D/M {end}", values=ray.scale - 2 * ray.values),)
+        ratios[f"{RATIO} {end}"] = (replace(ray, name=f"D/M {end}", values=ray.scale - 2 * ray.values),)
     return ratios
 
 
@@ -80,15 +81,20 @@ def _derived_data_over_model(sample: Sample) -> Order:
 
 
 def _data_over_model_claim(name: str, title: str, ratio: Callable[[Sample], Order], corrected_by: str | None) -> Claim:
-    def statement(sample: Sample) -> Statement:
-        order = growth(float(ratio(sample).power), float(ratio(sample).log_power))
-        return Joint({"lower": forms.End(order), "upper": forms.End(order)})
+    def quantities(sample: Sample) -> forms.Quantities:
+        order = ratio(sample)
+        return {"excess_risk": geometric_compute_easy(sample.s, sample.beta)["excess_risk"],
+                RATIO: OrderRange(order, order)}  # fmt: skip
+
+    def choices() -> list[forms.Chosen]:
+        return forms.printed_choices(("exp-decay", "compute"), {"easy": quantities(Sample("easy", s, beta))})
 
     return Claim(
         name, "sub:proof_for_the_exponential_decay_lrs", 1002, title,
         f"easy: D/M ~ C^(alpha/(2 + alpha)){'' if corrected_by else ' (log C)^(2/(2 + alpha))'}, alpha = s beta",
-        lambda: Formula(D / M, "~", ratio(Sample("easy", s, beta)).as_expr(C), where=EASY.condition),
-        forms.HYPOTHESES, _data_over_model, statement, regimes=("easy",), corrected_by=corrected_by,
+        lambda: forms.formula_of(choices()), forms.HYPOTHESES, _data_over_model,
+        lambda sample: forms.statement_of(quantities(sample), "compute"), regimes=("easy",), corrected_by=corrected_by,
+        derive=None if corrected_by else lambda: forms.derivations_of(choices()),
         family=forms.family_of("exp-decay", "compute"), role="printed" if corrected_by else "corrected",
         quoted=r"D_{\opt}/M_{\opt} \;\eqsim\; C^{\alpha/(2 + \alpha)}",
     )  # fmt: skip

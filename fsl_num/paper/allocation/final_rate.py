@@ -7,6 +7,7 @@ of log N, and a/K is among them. The same is derived for WSD: ``optimal_allocati
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -15,12 +16,11 @@ from fsl_num.claims.statements import Joint, Statement, growth
 from fsl_num.paper.allocation import forms
 from fsl_num.paper.allocation.numeric_laws import measure_allocation
 from fsl_sym.allocation import Allocation, optimal_allocation
-from fsl_sym.laws import FINAL_OVER_PEAK
 from fsl_sym.order import Order
-from fsl_sym.proof import AllOf, Formula, all_of
-from fsl_sym.symbols import C, N, beta, s
+from fsl_sym.symbols import beta, s
 
 UPPER = "final_over_peak upper"
+_QUANTITIES = ("excess_risk", "final_over_peak")
 
 
 def free(budget: str) -> Allocation:
@@ -65,19 +65,9 @@ def _end(order: Order) -> forms.End:
     return forms.End(growth(float(order.power), float(order.log_power)))
 
 
-def formula(budget: str) -> AllOf | Formula:
-    """In each regime the least risk, and how large b/a may be."""
-    allocation = free(budget)
-    law, grown = allocation.law, N if budget == "data" else C
-    program = (law.variables, grown, law.constraints(grown))
-    parts = []
-    for regime in allocation.regimes:
-        least = forms.written(regime.excess_risk, grown)
-        parts.append(Formula(law.in_hyperparameters(grown), "optimum", least, program=program, where=regime.condition))
-        upper = regime.quantities["final_over_peak"].upper
-        assert upper is not None
-        parts.append(Formula(FINAL_OVER_PEAK, "<~", forms.written(upper, grown), where=regime.condition))
-    return all_of(parts)
+def choices(budget: str) -> list[forms.Chosen]:
+    """In each regime the least risk, and how large b/a may be: how small it may be, log(a/b) of order log N says."""
+    return [replace(each, ends=("up to",)) for each in forms.derived_choices(free(budget), _QUANTITIES)]
 
 
 def _claim(name: str, line: int, budget: str) -> Claim:
@@ -85,10 +75,10 @@ def _claim(name: str, line: int, budget: str) -> Claim:
         name, "thm:geometric", line, f"Exponential decay, {budget}-optimal with the last rate free",
         "Ours. Where b is a hyperparameter, too, the least risk is of the order of that with b = a/K, and b is optimal "
         "up to the least risk over the least optimal effective peak rate, in units of a",
-        partial(formula, budget),
+        lambda: forms.formula_of(choices(budget)),
         (*forms.FREE_END, "log(a/b) of the order of log N"),
         partial(measured, budget), partial(statement, budget), partial(mutants, budget),
-        derive=lambda: free(budget).derivations, role="own",
+        derive=lambda: forms.derivations_of(choices(budget)), role="own",
         beyond=lambda sample: {forms.UNCAPPED: forms.uncapped("exp-decay", budget, sample)},
     )  # fmt: skip
 

@@ -135,7 +135,6 @@ CLAIMS: tuple[Claim, ...] = (
         (MODEL, "E is the least risk over peaks up to a bound, N = D the data", "p = 0, 1 or 2, and not near beta - 1",
          INFINITE, "sigma^2 of order 1"),
         of_infinite_size(measured), statement, mutants, values={p: (0, 1, 2)},
-        judged_by="judged at tasks of its own, beside the point's",
         depends=("vanishing-end/saturation",), role="own",
         own=lambda s, beta: [(task, beta) for task in DIFFICULTIES.values()],
     ),

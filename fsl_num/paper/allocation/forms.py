@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from sympy import Symbol, factor
+from sympy import Expr, Integer, Symbol, factor, oo
 
 from fsl_num.claims.claim import ALL_REGIMES, Claim, Role, Sample
 from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.records import Judgement
 from fsl_num.claims.statements import Equivalent, Joint, Ray, Statement, growth
 from fsl_num.paper.allocation.numeric_laws import measure_allocation, measure_risk
-from fsl_sym.allocation import optimal_allocation
-from fsl_sym.domain import REGIMES
+from fsl_sym.allocation import QUANTITIES, Allocation, optimal_allocation
+from fsl_sym.domain import REGIMES, Regime
 from fsl_sym.laws import BUDGETS, SCHEDULES, scaling_law
+from fsl_sym.near_optimal import ENDS, least_value, near_optimal, vanishing
 from fsl_sym.order import Order, OrderRange
-from fsl_sym.proof import AllOf, Formula, all_of
-from fsl_sym.symbols import C, D, K, M, N, beta, gamma, r, s
+from fsl_sym.power_regimes import PowerRegime
+from fsl_sym.proof import AllOf, Derivation, Formula, all_of, tends
+from fsl_sym.symbols import C, D, M, N, beta, s
 
-FREE_END = ("s > 0", "beta > 1", "sigma^2 of order 1", "constraint: a <= 1", "log N large, N the budget")
+LAW = "the excess risk is of the order of the schedule's law, its logarithms of the order of log N"
+FREE_END = ("s > 0", "beta > 1", "sigma^2 of order 1", "constraint: a <= 1", "log N large, N the budget", LAW)
 HYPOTHESES = (*FREE_END, "b = a/K")
 PROBLEMS = tuple((schedule, budget) for schedule in SCHEDULES for budget in BUDGETS)
 UNCAPPED, SLOW = "without a <= 1", "b = a/K^(1/20)"
@@ -30,8 +33,9 @@ BASES = {"data": D, "compute": C}
 MEASURED = ("excess_risk", "peak_lr", "model_size", "data_size", "decay_fraction")
 """The quantities of an allocation that its claim is about."""
 Printed = Callable[[Any, Any], Mapping[str, OrderRange]]
-LETTERS = {"peak_lr": gamma, "model_size": M, "data_size": D, "decay_fraction": r, "steps": K}
-"""Name of a quantity -> its letter; the peak rate is the effective one, learning rate over batch size."""
+_NAMES = (*MEASURED[1:], "steps", "final_over_peak", "timescale_fraction")
+LETTERS = {"data_over_model": D / M, **{name: QUANTITIES[name] for name in _NAMES}}
+"""Name of a quantity -> what it is in letters; the peak rate is the effective one, learning rate over batch size."""
 Quantities = dict[str, OrderRange]
 """Name of a quantity -> the orders between which it is optimal."""
 Rays = tuple[Ray, ...]
@@ -157,15 +161,20 @@ def printed_claim(
         swapped = {key: (other[key] if key in other else value) for key, value in mine.items()}
         return {} if _same(mine, swapped) else {"the other regime's formula": statement_of(swapped, budget)}
 
+    def choices() -> list[Chosen]:
+        orders = {regime: formulas[regime](s, beta) for regime in regimes}
+        return printed_choices(problem, orders, infinite_model=infinite_model)
+
     shown = [
         (", ".join(regime for regime in regimes if formulas[regime] is formula), formula)
         for formula in dict.fromkeys(formulas[regime] for regime in regimes)
     ]
     return Claim(
         name, label, line, title, partial(_shown, shown, BASES[budget], "; ", "{}: ", ", ", _text),
-        lambda: allocation_formula(problem, {regime: formulas[regime](s, beta) for regime in regimes}),
+        lambda: formula_of(choices()),
         (*(FREE_END if schedule == "constant" else HYPOTHESES), *(("M = oo",) if infinite_model else ())),
         partial(measure, schedule, budget, infinite_model, free_steps), statement, mutants,
+        derive=None if corrected_by else lambda: derivations_of(choices()),
         regimes=regimes, corrected_by=corrected_by, role=role, quoted=quoted,
         family=family_of(schedule, budget, infinite_model=infinite_model, free_steps=free_steps),
         beyond=partial(outside, schedule, budget),
@@ -182,10 +191,9 @@ def derived_claim(
         quantities = optimal_allocation(*problem).regime(regime).quantities
         return {key: quantities[key].subs(values) for key in MEASURED if key in quantities}
 
-    claim = printed_claim(
+    return printed_claim(
         name, label, line, title, problem, partial(formula, "easy"), partial(formula, "hard"), role=role
     )
-    return replace(claim, derive=lambda: optimal_allocation(*problem).derivations)
 
 
 def _same(left: Mapping[str, OrderRange], right: Mapping[str, OrderRange]) -> bool:
@@ -220,40 +228,100 @@ def written(order: Order, base: Symbol) -> Any:
     return Order(factor(order.power), factor(order.log_power)).as_expr(base)
 
 
-def allocation_formula(problem: tuple[str, str], regimes: Mapping[str, Mapping[str, OrderRange]]) -> Formula | AllOf:
-    """The orders of an allocation as one value: in each regime the least risk, and the ends of every quantity.
+@dataclass(frozen=True)
+class Chosen:
+    """The optimum of a law in one regime: its least value, and of near-optimal choices the ends of each quantity.
 
+    ``loss`` and ``program`` are those of :meth:`~fsl_sym.laws.ScalingLaw.under`. The budget itself is no choice. Of a
+    range both ends are stated, or ``ends``.
+
+    >>> from fsl_sym.domain import EASY
     >>> from fsl_sym.symbols import s
-    >>> print(allocation_formula(("constant", "data"), {"easy": {"peak_lr": point(-s / (s + 1))}}))
-    gamma ~ N**(-s/(s + 1)) where s > 1 - 1/beta
+    >>> law = scaling_law("constant").under(N)
+    >>> chosen = Chosen(*law, EASY, {"excess_risk": point(-s / (s + 1)), "peak_lr": point(-s / (s + 1))})
+    >>> print(chosen.formulas()[1])
+    gamma near-optimal at N**(-s/(s + 1)) where s > 1 - 1/beta
+    >>> all_of(each.prove().conclusion for each in derivations_of([chosen])) == formula_of([chosen])
+    True
     """
+
+    loss: Expr
+    program: tuple[Any, ...]
+    regime: Regime | PowerRegime
+    quantities: Mapping[str, OrderRange]
+    ends: tuple[str, ...] = ENDS
+
+    @property
+    def chosen(self) -> dict[Expr, OrderRange]:
+        """The quantities beside the risk, in letters, with their orders."""
+        letters = {LETTERS[name]: each for name, each in self.quantities.items() if name in LETTERS}
+        return {letter: each for letter, each in letters.items() if (letter, self.program[1]) != (D, N)}
+
+    def formulas(self) -> list[Formula]:
+        """What is stated: an optimum, and of each quantity one order, or one for each end."""
+        where, grown = self.regime.condition, self.program[1]
+        least = written(self.quantities["excess_risk"].order, grown)
+        near = (self.loss, least, *self.program)
+        stated = [Formula(self.loss, "optimum", least, program=self.program, where=where)]
+        for letter, each in self.chosen.items():
+            lower = Integer(0) if each.lower is None else written(each.lower, grown)
+            upper = oo if each.upper is None else written(each.upper, grown)
+            ends = {"at": lower} if each.is_point else {"from": lower, "up to": upper}
+            stated += [Formula(letter, f"near-optimal {end}", order, program=near, where=where)
+                       for end, order in ends.items() if end in self.ends]  # fmt: skip
+        return stated
+
+
+def printed_choices(
+    problem: tuple[str, str], regimes: Mapping[str, Mapping[str, OrderRange]], *, infinite_model: bool = False
+) -> list[Chosen]:
+    """The optimum of a problem in the regimes of the plane for which quantities are given."""
     schedule, budget = problem
-    law, grown = scaling_law(schedule), N if budget == "data" else C
-    parts: list[Formula] = []
-    for regime in REGIMES:
-        quantities = regimes.get(regime.name, {})
-        if "excess_risk" in quantities:
-            program = (law.variables, grown, law.constraints(grown))
-            least = written(quantities["excess_risk"].order, grown)
-            left = law.in_hyperparameters(grown)
-            parts.append(Formula(left, "optimum", least, program=program, where=regime.condition))
-        parts += orders_of(quantities, budget, grown, regime.condition)
-    return all_of(parts)
+    loss, program = scaling_law(schedule).under(N if budget == "data" else C, infinite_size=infinite_model)
+    return [Chosen(loss, program, each, regimes[each.name]) for each in REGIMES if each.name in regimes]
 
 
-def orders_of(quantities: Mapping[str, OrderRange], budget: str, grown: Symbol, where: Any) -> list[Formula]:
-    """The orders of the quantities of one regime that have a letter, as formulas; a range is two."""
-    parts: list[Formula] = []
-    for name, each in quantities.items():
-        if name not in LETTERS or (name == "data_size" and budget == "data"):
-            continue
-        lower, upper = (None if end is None else written(end, grown) for end in (each.lower, each.upper))
-        if each.is_point:
-            parts.append(Formula(LETTERS[name], "~", lower, where=where))
+def derived_choices(allocation: Allocation, names: Sequence[str]) -> list[Chosen]:
+    """The optimum of an allocation in each of its regimes, as far as it has the quantities named."""
+    grown, regimes, choices = N if allocation.budget == "data" else C, iter(allocation.regimes), []
+    for law in allocation.law.cases:
+        for regime in law.regimes:
+            orders = next(regimes).quantities
+            kept = {name: orders[name] for name in names if name in orders}
+            choices.append(Chosen(*law.under(grown), regime, kept))
+    return choices
+
+
+@dataclass(frozen=True)
+class Falls:
+    """That an order tends to 0 in a regime, as a part of what is stated."""
+
+    order: Order
+    base: Symbol
+    regime: Regime
+
+    def formulas(self) -> list[Formula]:
+        """The limit."""
+        return [replace(tends(written(self.order, self.base), self.base, oo, 0), where=self.regime.condition)]
+
+
+def formula_of(choices: Sequence[Chosen | Falls]) -> Formula | AllOf:
+    """All that is stated, as one value."""
+    return all_of(formula for each in choices for formula in each.formulas())
+
+
+def derivations_of(choices: Sequence[Chosen | Falls]) -> list[Derivation]:
+    """The theorems that are to be the parts of :func:`formula_of`, in their order."""
+    derivations: list[Derivation] = []
+    for each in choices:
+        if isinstance(each, Chosen):
+            least = least_value(each.loss, each.program, each.regime, each.quantities["excess_risk"].order)
+            derivations.append(least)
+            for quantity, orders in each.chosen.items():
+                derivations += near_optimal(least, quantity, orders, each.regime, each.ends)
         else:
-            parts += [Formula(lower, "<~", LETTERS[name], where=where)] if lower is not None else []
-            parts += [Formula(LETTERS[name], "<~", upper, where=where)] if upper is not None else []
-    return parts
+            derivations.append(vanishing(each.order, each.base, each.regime))
+    return derivations
 
 
 @dataclass(frozen=True)

@@ -19,13 +19,12 @@ from fsl_num.paper.allocation.numeric_laws import measure_allocation, measure_ri
 from fsl_sym.allocation import Allocation, AllocationRegime, optimal_allocation
 from fsl_sym.laws import BUDGETS
 from fsl_sym.order import OrderRange
-from fsl_sym.proof import AllOf, Formula, all_of
-from fsl_sym.symbols import C, N
 
 OWN: Final[Mapping[str, tuple[str, ...]]] = {
     "multi-step": ("final_over_peak",), "cyclic": ("decay_fraction",), "inverse-sqrt": ("timescale_fraction",)
 }  # fmt: skip
 """Schedule -> the hyperparameters of its own whose ends are measured."""
+FULL: Final = "under a compute budget the ends by the full profile alone"
 NAMES: Final = {"multi-step": "One drop of the rate", "cyclic": "A wave", "inverse-sqrt": "Inverse square root"}
 
 
@@ -86,19 +85,10 @@ def _allocations(schedule: str) -> list[Allocation]:
     return [optimal_allocation(schedule, budget) for budget in BUDGETS]
 
 
-def formula(schedule: str) -> Formula | AllOf:
+def choices(schedule: str) -> list[forms.Chosen]:
     """In each regime the least risk under each budget, and the orders of the schedule's own hyperparameters."""
-    parts: list[Formula] = []
-    for allocation in _allocations(schedule):
-        grown, regimes = N if allocation.budget == "data" else C, iter(allocation.regimes)
-        for law in allocation.law.cases:
-            program = (law.variables, grown, law.constraints(grown))
-            for _ in law.regimes:
-                regime = next(regimes)
-                risk, left = regime.excess_risk.as_expr(grown), law.in_hyperparameters(grown)
-                parts.append(Formula(left, "optimum", risk, program=program, where=regime.condition))
-                parts += forms.orders_of(derived(schedule, regime), allocation.budget, grown, regime.condition)
-    return all_of(parts)
+    names = ("excess_risk", *OWN[schedule])
+    return [each for one in _allocations(schedule) for each in forms.derived_choices(one, names)]
 
 
 def _text(schedule: str) -> str:
@@ -111,17 +101,17 @@ def _text(schedule: str) -> str:
 def _claim(claim_id: str, schedule: str, judged_by: str = "") -> Claim:
     return Claim(
         claim_id, "sec: effect-lrs", 1005, f"{NAMES[schedule]}: the optimal allocations, derived",
-        partial(_text, schedule), partial(formula, schedule),
-        ("s > 0", "beta > 1", "sigma^2 of order 1", "constraint: a <= 1", "log N large, N the budget",
-         "M = oo (under a data budget)"),
+        partial(_text, schedule), lambda: forms.formula_of(choices(schedule)),
+        (*forms.FREE_END, "M = oo (under a data budget)"),
         partial(measured, schedule), partial(statement, schedule), partial(mutants, schedule),
-        depends=(f"{schedule}/law",), judged_by=judged_by, role="own", family="other-schedules/allocation",
+        derive=lambda: forms.derivations_of(choices(schedule)), depends=(f"{schedule}/law",),
+        judged_by=f"{judged_by}{FULL}", role="own", family="other-schedules/allocation",
         beyond=partial(uncapped, schedule),
     )  # fmt: skip
 
 
 CLAIMS: tuple[Claim, ...] = (
     _claim("multi-step/allocation", "multi-step"),
-    _claim("cyclic/allocation", "cyclic", "the decay alone where the end of its share is too near to a constant"),
+    _claim("cyclic/allocation", "cyclic", "the decay alone where the end of its share is too near to a constant; "),
     _claim("inverse-sqrt/allocation", "inverse-sqrt"),
 )

@@ -18,8 +18,8 @@ from fsl_num.paper.allocation import forms
 from fsl_num.paper.allocation.numeric_laws import measure_allocation
 from fsl_sym.allocation import optimal_allocation
 from fsl_sym.order import OrderRange
-from fsl_sym.proof import AllOf, Derivation, Formula, all_of, same_order
-from fsl_sym.symbols import C, E, N, beta, p, s
+from fsl_sym.proof import Formula, same_order
+from fsl_sym.symbols import E, N, beta, p, s
 
 SCHEDULE: Final = "power-decay"
 _CAPACITY: Final = Min(beta, p + 1)
@@ -76,20 +76,9 @@ def mutants(budget: str, sample: Sample) -> dict[str, Statement]:
     return statements
 
 
-def formula(budget: str) -> Formula | AllOf:
+def choices(budget: str) -> list[forms.Chosen]:
     """In each regime the least risk, and the orders of the other quantities."""
-    allocation = optimal_allocation(SCHEDULE, budget)
-    grown, parts = N if budget == "data" else C, []
-    regimes = iter(allocation.regimes)
-    for law in allocation.law.cases:
-        program = (law.variables, grown, law.constraints(grown))
-        for _ in law.regimes:
-            regime = next(regimes)
-            risk = regime.excess_risk.as_expr(grown)
-            left = law.in_hyperparameters(grown)
-            parts.append(Formula(left, "optimum", risk, program=program, where=regime.condition))
-            parts += forms.orders_of(regime.quantities, budget, grown, regime.condition)
-    return all_of(parts)
+    return forms.derived_choices(optimal_allocation(SCHEDULE, budget), ("excess_risk", *forms.LETTERS))
 
 
 def saturated_risk(sample: Sample) -> dict[str, Any]:
@@ -119,11 +108,6 @@ def saturated(sample: Sample) -> Joint:
     return Joint(parts)
 
 
-def derivations(budget: str) -> tuple[Derivation, ...]:
-    """The exact noise and the theorem of the least risk in every regime."""
-    return optimal_allocation(SCHEDULE, budget).derivations
-
-
 def _text(budget: str) -> str:
     allocation = optimal_allocation(SCHEDULE, budget)
     return "Ours. " + "; ".join(
@@ -134,10 +118,10 @@ def _text(budget: str) -> str:
 def _claim(name: str, budget: str) -> Claim:
     return Claim(
         name, "sec: effect-lrs", 1005, f"Power decay, {TITLES[budget]}, derived",
-        partial(_text, budget), partial(formula, budget),
-        ("s > 0", "beta > 1", "p > 0", "sigma^2 of order 1", "constraint: a <= 1", "log N large, N the budget"),
+        partial(_text, budget), lambda: forms.formula_of(choices(budget)),
+        (*forms.FREE_END, "p > 0"),
         partial(measured, budget), partial(statement, budget), partial(mutants, budget),
-        derive=partial(derivations, budget),
+        derive=lambda: forms.derivations_of(choices(budget)),
         judged_by="the steps by the batch sizes that they leave", beyond=partial(uncapped, budget),
         depends=("vanishing-end/law-fast", "vanishing-end/law-slow", "vanishing-end/resonance"), role="own",
     )  # fmt: skip

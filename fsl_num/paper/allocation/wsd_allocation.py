@@ -8,8 +8,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from sympy import oo
-
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Joint, growth
 from fsl_num.paper.allocation import forms
@@ -18,8 +16,7 @@ from fsl_sym.allocation import optimal_allocation
 from fsl_sym.domain import HARD
 from fsl_sym.laws import BUDGETS
 from fsl_sym.order import UNIT, Order
-from fsl_sym.proof import all_of, tends
-from fsl_sym.symbols import N, beta, s
+from fsl_sym.symbols import beta, s
 
 
 def _wsd_data_easy(s: Any, b: Any, sign: int) -> forms.Quantities:
@@ -78,15 +75,42 @@ def _wsd_compute_hard(s: Any, b: Any) -> forms.Quantities:
     }
 
 
+def _hard(budget: str) -> forms.Chosen:
+    """The least risk of hard tasks, and the least near-optimal decay fraction."""
+    choices = forms.derived_choices(optimal_allocation("wsd", budget), ("excess_risk", "decay_fraction"))
+    return next(replace(each, ends=("from",)) for each in choices if each.regime == HARD)
+
+
 def _least_fraction(budget: str) -> Order:
-    lower = optimal_allocation("wsd", budget).regime("hard").quantities["decay_fraction"].lower
+    lower = _hard(budget).quantities["decay_fraction"].lower
     assert lower is not None
     return lower
 
 
-def _fraction(budget: str, sample: Sample) -> forms.Vanishes:
-    lower = _least_fraction(budget).subs({s: sample.s, beta: sample.beta})
-    return forms.Vanishes(growth(float(lower.power), float(lower.log_power)))
+def _vanishing_phase() -> list[forms.Chosen | forms.Falls]:
+    stated: list[forms.Chosen | forms.Falls] = []
+    for budget in BUDGETS:
+        hard = _hard(budget)
+        stated += [hard, forms.Falls(_least_fraction(budget), hard.program[1], HARD)]
+    return stated
+
+
+def _phase(sample: Sample) -> dict[str, Any]:
+    """The least risk and the least near-optimal decay fraction under both budgets."""
+    measured = {budget: forms.measure("wsd", budget, False, False, sample) for budget in BUDGETS}
+    ends = {budget: each["decay_fraction lower"] for budget, each in measured.items()}
+    return ends | {f"{budget}, risk": each["excess_risk"] for budget, each in measured.items()}
+
+
+def _phase_statement(sample: Sample) -> Joint:
+    values = {s: sample.s, beta: sample.beta}
+    parts: dict[str, Any] = {}
+    for budget in BUDGETS:
+        lower = _least_fraction(budget).subs(values)
+        risk = _hard(budget).quantities["excess_risk"].order.subs(values)
+        parts[budget] = forms.Vanishes(growth(float(lower.power), float(lower.log_power)))
+        parts[f"{budget}, risk"] = growth(float(risk.power), float(risk.log_power))
+    return Joint(parts)
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -138,14 +162,9 @@ CLAIMS: tuple[Claim, ...] = (
         id="sec: effect-lrs/vanishing-decay-phase", label="thm: wsd", line=1040,
         title="In the hard regime an optimal decay phase may be a vanishing fraction of the steps",
         text="hard: the least near-optimal decay fraction tends to zero",
-        stated=lambda: all_of(
-            replace(tends(_least_fraction(budget).as_expr(N), N, oo, 0), where=HARD.condition) for budget in BUDGETS
-        ),
-        hypotheses=forms.HYPOTHESES,
-        measure=lambda sample: {
-            budget: forms.measure("wsd", budget, False, False, sample)["decay_fraction lower"] for budget in BUDGETS
-        },
-        statement=lambda sample: Joint({budget: _fraction(budget, sample) for budget in BUDGETS}), regimes=("hard",),
+        stated=lambda: forms.formula_of(_vanishing_phase()),
+        hypotheses=forms.HYPOTHESES, measure=_phase, statement=_phase_statement,
+        derive=lambda: forms.derivations_of(_vanishing_phase()), regimes=("hard",),
         family=forms.family_of("wsd", "data"),
         quoted=r"as indicated by  $r_{\opt}\to 0$ as $D\to \infty$",
     ),

@@ -6,24 +6,37 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
-from sympy import Symbol
 
 from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.formula_laws import parts_of
 from fsl_num.claims.statements import Joint, Ray, growth
+from fsl_num.paper.allocation.forms import LAW, Chosen, Falls, derivations_of, formula_of, point, printed_choices
 from fsl_num.paper.allocation.numeric_laws import measure_allocation
-from fsl_num.paper.model.formulas import best_peak, falling_peak
+from fsl_num.paper.model.formulas import ALPHA, best_peak, falling_peak
 from fsl_num.paper.model.tuned_laws import ONE_TASK, budgets_of, least_risk, richer
 from fsl_num.validation import Array
 from fsl_sym.allocation import optimal_allocation
-from fsl_sym.capacity_comparison import peak_rate_derivation
-from fsl_sym.order import Order
-from fsl_sym.proof import AllOf, same_order
-from fsl_sym.symbols import C
+from fsl_sym.capacity_comparison import MORE, peak_rate_derivation
+from fsl_sym.domain import EASY
+from fsl_sym.order import UNIT, Order, OrderRange
+from fsl_sym.proof import all_of, less, same_order
+from fsl_sym.symbols import C, beta, s
 
 PEAK_PRINTED: Final = same_order(best_peak(C), falling_peak)
-_smallest, _largest = Symbol("gamma_min", positive=True), Symbol("gamma_max", positive=True)
-PEAK_RANGE: Final = AllOf((same_order(_smallest, falling_peak), same_order(_largest, 1)))
 EXPONENTIAL = ("exp-decay", "compute")
+_fall = (1 + s * beta - beta) / (2 + s * beta)
+SMALLEST: Final = Order(-_fall, _fall)
+"""The smallest optimal peak rate."""
+_HIGHER: Final = less(-((1 + ALPHA - beta) / (2 + ALPHA)), (beta + MORE - 1 - ALPHA) / (2 + ALPHA))
+"""Its power, for one task and beta against beta + x."""
+
+
+def peak_range() -> list[Chosen | Falls]:
+    """The least risk and the range of optimal peak rates of easy tasks; and that the smallest falls with C."""
+    alpha = s * beta
+    risk = point(-alpha / (2 + alpha), alpha / (2 + alpha))
+    quantities = {"excess_risk": risk, "peak_lr": OrderRange(SMALLEST, UNIT)}
+    return [*printed_choices(EXPONENTIAL, {EASY.name: quantities}), Falls(SMALLEST, C, EASY)]
 
 
 def _priced(s: Any, beta: Any, peaks: Array, budgets: tuple[float, ...]) -> tuple[Ray, ...]:
@@ -49,6 +62,7 @@ def peak_rate_costs(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
     low, lower = _least_optimal(*own, sample), _least_optimal(*other, sample)
     one = np.zeros(len(budgets))
     return {
+        "least risk": (least_risk(*EXPONENTIAL, *sample.point, budgets=budgets),),
         "order 1": _priced(*own, one, budgets),
         "order 1, higher capacity": _priced(*other, one, budgets),
         "the smallest": low,
@@ -60,8 +74,8 @@ def peak_rate_costs(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
 def _derived(sample: Sample) -> tuple[tuple[Any, Any], Order, Order]:
     """The task, and the derived order of the smallest optimal rate at its capacity and at the higher one."""
     own, orders = (sample.s, sample.beta), []
-    for point in (own, richer(sample)["within"]):
-        lower = optimal_allocation(*EXPONENTIAL).at(*point).quantities["peak_lr"].lower
+    for place in (own, richer(sample)["within"]):
+        lower = optimal_allocation(*EXPONENTIAL).at(*place).quantities["peak_lr"].lower
         assert lower is not None
         orders.append(lower)
     return own, orders[0], orders[1]
@@ -75,11 +89,12 @@ def peak_rate_statement(sample: Sample) -> Joint:
     """
     own, low, lower = _derived(sample)
     lost = -own[0] * own[1] / (1 + own[1])
-    free = growth(0.0, 0.0)
+    free, risk = growth(0.0, 0.0), optimal_allocation(*EXPONENTIAL).at(*own).excess_risk
     power, log_power = (float(lost * (one - other)) for one, other in (
         (lower.power, low.power), (lower.log_power, low.log_power)))  # fmt: skip
     return Joint(
         {
+            "least risk": growth(float(risk.power), float(risk.log_power)),
             "order 1": free,
             "order 1, higher capacity": free,
             "the smallest": growth(float(low.power), float(low.log_power)),
@@ -121,8 +136,9 @@ CLAIMS: tuple[Claim, ...] = (
         "the smallest optimal gamma falls with C and with a smaller beta",
         "Exponential decay, easy, compute: the smallest optimal peak rate falls with C and is smaller for a higher "
         "capacity, at which a lower one would be undertrained; a rate of order 1 stays optimal.",
-        PEAK_RANGE, ONE_TASK,
-        peak_rate_costs, peak_rate_statement, derive=peak_rate_derivation, regimes=("easy",),
+        lambda: all_of((*parts_of(formula_of(peak_range())), _HIGHER)), (*ONE_TASK, LAW),
+        peak_rate_costs, peak_rate_statement,
+        derive=lambda: (*derivations_of(peak_range()), *peak_rate_derivation()), regimes=("easy",),
         family="capacity-peak-rates", role="corrected",
     ),
 )  # fmt: skip

@@ -33,7 +33,7 @@ RULES: Final[frozenset[type[Any]]] = frozenset(
     | {expansions.Residues}
     | {linear.Linear}
     | {matrices.MatrixIdentity}
-    | {orders.Assumed, orders.Optimal, orders.OrderBetween, orders.OrderIn}
+    | {orders.Assumed, orders.NearOptimal, orders.Optimal, orders.OrderBetween, orders.OrderIn, orders.Vanishing}
     | {sums.Counted, sums.Induction, sums.Interchange, sums.Termwise, sums.ZetaSeries}
 )
 """The rules of the kernel."""

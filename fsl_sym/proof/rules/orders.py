@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
-from sympy import Add, Dummy, Expr, Integer, Max, Min, Mul, Pow, Symbol
+from sympy import Add, Dummy, Expr, Integer, Max, Min, Mul, Pow, Symbol, oo
 
 from fsl_sym import symbols
 from fsl_sym.algebra.equality import sign, simplified
 from fsl_sym.domain import PLANE, REGIMES, Domain, Regime
 from fsl_sym.exponents.certificate import Certificate, branches_of, proves
-from fsl_sym.exponents.law import Law
+from fsl_sym.exponents.law import Law, end_law
 from fsl_sym.order import Order
 from fsl_sym.power_regimes import PowerRegime
 from fsl_sym.proof.formulas import Formula, canonical, put
 from fsl_sym.proof.rules.algebra import Pairs, moved
-from fsl_sym.proof.rules.base import StepVerdict, accept, first_difference, refuse
+from fsl_sym.proof.rules.base import FromLemma, StepVerdict, accept, first_difference, refuse
 
 CONSTANTS = frozenset({symbols.s, symbols.beta})
 """What the constants of an order may depend on."""
@@ -151,10 +151,43 @@ class Assumed:
         return accept("assumed", (self.formula,))
 
 
-@lru_cache(maxsize=64)
-def _rows(loss: Expr, variables: Any, budget: Symbol, constraints: Any, ranges: Any) -> tuple[Any, ...]:
+@lru_cache(maxsize=256)
+def _rows(law: Law) -> tuple[Any, ...]:
     """The branches of a law, which is written out once for all of its regimes."""
-    return branches_of(Law(loss, variables, budget, constraints, Domain(dict(ranges))))
+    return branches_of(law)
+
+
+def _fault(regime: Regime | PowerRegime, program: tuple[Any, ...], *sides: Expr) -> str:
+    """Why nothing is said of a law in a regime: it is none that is known, or constants would depend on other letters
+    than s, beta and p; "" where neither is so."""
+    variables, budget, constraints = program
+    others = set().union(*(each.free_symbols for each in (*sides, *constraints)))
+    others -= {*variables, budget, *CONSTANTS, symbols.p}
+    if others:
+        return f"the least value depends on {', '.join(sorted(map(str, others)))}, which is no constant"
+    return "" if type(regime) is PowerRegime or regime in REGIMES else f"{regime} is none of the regimes"
+
+
+def _box(regime: Regime | PowerRegime) -> tuple[Mapping[Symbol, Expr], Domain]:
+    """What is put in for the parameters so that a regime's side is an open box, and that box."""
+    if type(regime) is not PowerRegime:
+        return {}, PLANE
+    return regime.side.where, Domain({symbols.s: symbols.RANGES[symbols.s], **regime.side.ranges})
+
+
+def _unproved(
+    law: Law, claimed: tuple[Any, ...], regime: Regime | PowerRegime, certificates: tuple[Certificate, ...]
+) -> str:
+    """Why no certificate shows that a law has the value claimed all over a regime; "" where one does."""
+    own = [each for each in certificates
+           if tuple((branch.coefficients, branch.right) for branch in each.branches) == _rows(law)]  # fmt: skip
+    if not own:
+        return "the certificate is that of another law"
+    for certificate in own:
+        value = all(regime.sign_of(x - y) == 0 for x, y in zip(certificate.value, claimed, strict=True))
+        if value and proves(certificate, regime.sign_of):
+            return ""
+    return f"no certificate with this value could be proved on the whole {regime.name} regime"
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,24 +220,111 @@ class Optimal:
         """Write out the law, find a certificate of it, prove that on the regime."""
         if after != self.order.as_expr(self.budget):
             return refuse(f"{after} is not {self.order.as_expr(self.budget)}")
-        others = before.free_symbols.union(*(constraint.free_symbols for constraint in self.constraints))
-        others -= {*self.variables, self.budget, *CONSTANTS, symbols.p}
-        if others:
-            return refuse(f"the least value depends on {', '.join(sorted(map(str, others)))}, which is no constant")
-        if type(self.regime) is PowerRegime:
-            side, before = self.regime.side, before.subs(self.regime.side.where)
-            ranges = {symbols.s: symbols.RANGES[symbols.s], **side.ranges}
-        elif self.regime in REGIMES:
-            ranges = dict(PLANE.ranges)
-        else:
-            return refuse(f"{self.regime} is none of the regimes")
-        claimed = (Integer(0), self.order.power, self.order.log_power)
-        rows = _rows(before, self.variables, self.budget, self.constraints, tuple(ranges.items()))
-        for certificate in self.certificates:
-            mine = tuple((branch.coefficients, branch.right) for branch in certificate.branches)
-            if mine != rows:
-                return refuse("the certificate is that of another law")
-            value = all(self.regime.sign_of(x - y) == 0 for x, y in zip(certificate.value, claimed, strict=True))
-            if value and proves(certificate, self.regime.sign_of):
-                return accept(f"{len(certificate.branches)} branches bounded by their multipliers")
-        return refuse(f"no certificate with this value could be proved on the whole {self.regime.name} regime")
+        fault = _fault(self.regime, self.program, before)
+        if not fault:
+            claimed = (Integer(0), self.order.power, self.order.log_power)
+            fault = _unproved(self.law(before), claimed, self.regime, self.certificates)
+        return refuse(fault) if fault else accept("every branch bounded by its multipliers")
+
+    def law(self, loss: Expr) -> Law:
+        """The law that is to be proved optimal, in the parameters of the regime."""
+        swap, domain = _box(self.regime)
+        return Law(loss.subs(swap), self.variables, self.budget, self.constraints, domain)
+
+
+_ENDS: Final = {"at": (False, True), "from": (False,), "up to": (True,)}
+"""What is said of near-optimal choices -> whether the largest is meant: of one order where both are."""
+
+
+@dataclass(frozen=True, slots=True)
+class NearOptimal(FromLemma):
+    """Where a law is near its least value, ``before`` is of the order of ``after``, or the least or largest of it is.
+
+    The lemma is the least value of the law under its budget, by :class:`Optimal`, over the same regime. Where the law
+    is at most C times that, so is each of its terms, and as many bounds on monomials multiplied with nonnegative powers
+    bound ``before``: the least of ``before`` is the optimum of one more law, with the law itself among the constraints,
+    the largest that of its inverse. ``end`` is "from" for the least, "up to" for the largest, "at" where both must be
+    of one order. Without an ``order`` there is no such end: ``after`` is 0 or infinity.
+    """
+
+    certificates: tuple[Certificate, ...]
+    regime: Regime | PowerRegime
+    order: Order | None
+    end: str
+
+    @property
+    def relation(self) -> str:
+        """The end that is spoken of."""
+        return f"near-optimal {self.end}"
+
+    @property
+    def program(self) -> tuple[Any, ...]:
+        """The law, its least value, and the program of that."""
+        least = self.lemma.conclusion
+        return (least.left, least.right, *least.program)
+
+    @property
+    def where(self) -> Any:
+        """The condition of the regime."""
+        return self.regime.condition
+
+    def check(self, before: Expr, after: Expr, least: Formula) -> StepVerdict:
+        """Write out the law of each end, find a certificate of it, prove that on the regime."""
+        if least.relation != "optimum" or least.where != self.where:
+            return refuse(f"{least} is no least value all over the regime {self.regime.name}")
+        if self.end not in _ENDS or (self.order is None and self.end == "at"):
+            return refuse(f"there is no end {self.end!r} with the order {self.order}")
+        unbounded = oo if self.end == "up to" else Integer(0)
+        order = unbounded if self.order is None else self.order.as_expr(least.program[1])
+        if after != order:
+            return refuse(f"{after} is not {order}")
+        fault = _fault(self.regime, least.program, before, least.left)
+        if fault:
+            return refuse(fault)
+        for largest, law in self.laws(before).items():
+            claimed = (Integer(-1), Integer(0), Integer(0))
+            if self.order is not None:
+                turn = -1 if largest else 1
+                claimed = (Integer(0), turn * self.order.power, turn * self.order.log_power)
+            fault = _unproved(law, claimed, self.regime, self.certificates)
+            if fault:
+                return refuse(f"{'largest' if largest else 'least'}: {fault}")
+        return accept("every branch bounded by its multipliers, the law near its least value among its rows")
+
+    def laws(self, quantity: Expr) -> dict[bool, Law]:
+        """Whether the largest is meant -> the law of that end of a quantity, in the parameters of the regime."""
+        swap, domain = _box(self.regime)
+        loss, least, variables, budget, constraints = self.program
+        law = Law(loss.subs(swap), variables, budget, constraints, domain)
+        return {largest: end_law(quantity.subs(swap), largest, least.subs(swap), law) for largest in _ENDS[self.end]}
+
+
+@dataclass(frozen=True, slots=True)
+class Vanishing:
+    """A power of a letter and of its logarithm tends to 0 as the letter grows, all over a regime of (s, beta[, p]).
+
+    Its power must be negative all over the regime, or 0 and that of the logarithm negative.
+    """
+
+    order: Order
+    regime: Regime | PowerRegime
+    variable: Symbol
+    point: ClassVar[Expr] = oo
+    relation: ClassVar[str] = "->"
+
+    @property
+    def where(self) -> Any:
+        """The condition of the regime."""
+        return self.regime.condition
+
+    def check(self, before: Expr, after: Expr) -> StepVerdict:
+        """Compare the sides, decide the signs."""
+        if before != self.order.as_expr(self.variable) or after != 0:
+            return refuse(f"{before} and {after} are not {self.order.as_expr(self.variable)} and 0")
+        fault = _fault(self.regime, ((self.variable,), self.variable, ()), before)
+        if fault:
+            return refuse(fault)
+        powers = (self.regime.sign_of(each) for each in (self.order.power, self.order.log_power))
+        if next((sign for sign in powers if sign != 0), 0) != -1:
+            return refuse(f"{before} is not shown to fall all over the {self.regime.name} regime")
+        return accept("the first power that is not 0 is negative")

@@ -22,6 +22,7 @@ PROVED = {
     "eq:numerical_const_term/corrected", "eq:numerical_LRD_form/corrected", "appendix:llm_pre-training/parts",
     "appendix:llm_pre-training/discretisation-exact", "appendix:llm_pre-training/kernel-integral/corrected",
     f"{LOSS_CURVES}/momentum-drops", f"{LOSS_CURVES}/multi-power/corrected", "feature-phases/Ia", "feature-phases/III",
+    "sec: effect-lrs/smallest-peak-rate-and-capacity",
 }  # fmt: skip
 
 
