@@ -36,7 +36,6 @@ from fsl_num.cli.rates import (
 if TYPE_CHECKING:
     from fsl_num.curves.curve import LossCurve
     from fsl_num.curves.plan import Plan
-    from fsl_num.curves.predict import Prediction
     from fsl_num.curves.result import FitResult
     from fsl_num.curves.score import Score
 
@@ -53,6 +52,7 @@ def run_fit(arguments: Arguments) -> int:
     level = level_of(arguments)
     from fsl_num.curves.fit import fit
     from fsl_num.curves.transfer import like_longest
+    from fsl_num.design.rivals import rivals
     from fsl_num.report import fits as report
 
     fitted, predicted = read_files(arguments, arguments.train, files)
@@ -65,19 +65,15 @@ def run_fit(arguments: Arguments) -> int:
         asked = {name: like_longest(train, name, arguments.steps, _peak(arguments)) for name in named}
         predictions = {name: result.predict(plan, wanted) for name, plan in asked.items()}
         predictions |= {curve.name: result.predict(curve, wanted) for curve in test}
-        rivals: dict[str, Prediction] = {}
-        if predictions and not result.law.final_only:
-            for name in (rival for rival in _RIVALS if rival not in named):
-                plan = like_longest(train, name, arguments.steps, _peak(arguments))
-                rivals[name] = result.predict(plan, wanted)
+        usual = None if result.law.final_only else rivals(result, arguments.steps, _peak(arguments), level)
         outputs.write("--save", lambda: result.to_json() + "\n")
         outputs.draw("--plot", lambda: result.plot(test or None, level).figure)
         if arguments.json:
             own = {} if result.law.final_only else result.scores()
             tables = (_by_path(fitted, own), _by_path(predicted, scores))
-            show_json(report.fit_json(result, *tables, {name: predictions[name] for name in named}))
+            show_json(report.fit_json(result, *tables, predictions, usual))
         else:
-            outputs.show(*report.fit_text(result, scores, level, predictions, rivals, arguments.verbose))
+            outputs.show(*report.fit_text(result, scores, level, predictions, usual, arguments.verbose))
     return 0
 
 
@@ -102,7 +98,7 @@ def run_predict(arguments: Arguments) -> int:
     with refused():
         prediction = result.predict(planned(arguments), level if result.drawn is not None else None)
     outputs.write("--csv", lambda: report.prediction_csv(prediction))
-    outputs.draw("--plot", lambda: report.prediction_figure(result, prediction))
+    outputs.draw("--plot", lambda: prediction.plot().figure)
     if arguments.json:
         show_json(report.prediction_json(result, prediction))
     else:
@@ -255,7 +251,6 @@ def fit_options(early: str = "0 for laws that hold there") -> list[Option]:
     ]  # fmt: skip
 
 
-_RIVALS = ("constant", "cosine", "wsd", "linear")
 _TRAIN = click.Argument(["train"], nargs=-1, required=True, metavar="TRAIN...")
 _LAWS = Names("fsl_num.curves.laws:LAWS", "auto")
 COMMANDS = {
@@ -277,7 +272,8 @@ COMMANDS = {
             json_option(),
         ],
         "Fit a law to the loss curves of one or more training runs (files TRAIN), and predict what other schedules "
-        "would give, or, where FILEs of --predict hold runs, how well these are predicted.",
+        "would give (the usual ones, unless --predict names some), or, where FILEs of --predict hold runs, how well "
+        "these are predicted.",
     ),
     "predict": Command(
         "predict",

@@ -21,11 +21,11 @@ from fsl_num.curves.repeats import seed_variance
 from fsl_num.curves.result import FitResult
 from fsl_num.curves.search import Found, Residuals, Settings, Task, search, task
 from fsl_num.curves.transfer import transfer, transfer_words
+from fsl_num.curves.unseen import words_of_fit
 from fsl_num.results import percent
 from fsl_num.validation import Array, entries, flag, whole_seed
 
 _GROWN = {"auto": "fsl-full", "fsl-sgd": "fsl-sgd"}  # laws with the terms that the curves say something of
-_HARDLY, _FAR_BETTER = 1.1, 100.0
 # Nearly all runs have a warmup. Where one precedes the log, the rate of the first row fitted up to 1.3 times as well
 # (two constant runs of 25M). To deny one wrongly made predictions up to 78 % wrong there; to take one wrongly cost runs
 # that the law made without one at most 0.6 %, and 2 % after a run of constant rate alone, which is 4 % off either way.
@@ -85,13 +85,13 @@ def fit(
     warnings = _warnings(given, used)
     tried = _searched(law, given, used)
     unseen = [curve.name for curve in given if curve.unseen]
-    warmed = False
+    warmed: bool | None = None
     if unseen and not tried.whole.law.final_only:
         other = _searched(law, [curve.warmed() for curve in given], used)
         held, rising = (each.search.best.objective for each in (tried, other))
         usual = all(curve.unseen <= _LONGEST_WARMUP * curve.plan.rates.size for curve in given)
         warmed = rising < (_CLEARLY if usual else 1.0) * held
-        warnings.append(_unseen_words(unseen, held, rising, warmed))
+        warnings.append(words_of_fit(unseen, held, rising, warmed))
         if warmed:
             tried, curves_given = other, [curve.warmed() for curve in given]
     given, whole, thinned, search_of_starts = tried.curves, tried.whole, tried.thinned, tried.search
@@ -183,21 +183,6 @@ def _searched(law: str | Law, curves: Sequence[LossCurve], settings: Settings) -
         )
     best = search(whole, thinned, chosen.start_grid(whole.plans)[: settings.starts])
     return _Searched(given, whole, thinned, best, notes)
-
-
-def _unseen_words(names: Sequence[str], held: float, rising: float, warmed: bool) -> str:
-    """What was taken for the learning rates before logs that begin late, and why."""
-    ratio = max(held, rising) / max(min(held, rising), 1e-300)
-    far = "hardly" if ratio < _HARDLY else f"{ratio:.2g} times" if ratio < _FAR_BETTER else "far"
-    warmup, first = "a linear warmup", "the rate of the first row"
-    better, worse = (warmup, first) if rising < held else (first, warmup)
-    end = ", which is taken as most runs have one" if warmed and held <= rising else ", and is taken"
-    taken = f"{better} fits {far} better than {worse}{end}"
-    shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
-    return (
-        f"{shown}: begins late, and nothing says what the learning rate was before. There {taken}. Say it where you"
-        " know it: warmup= (--warmup N, 0 for none), or the run it branched from (--branch-of)."
-    )
 
 
 def _reduced_words(curves: Sequence[LossCurve], reduced: Sequence[LossCurve]) -> list[str]:

@@ -112,6 +112,14 @@ class Plan(Result):
             return np.zeros(self.rates.size, dtype=bool)
         return np.asarray(np.abs(np.diff(sizes, prepend=sizes[0])) > share * sizes)
 
+    def plot(self, ax: Any = None, **style: Any) -> Any:
+        """Draw the learning rate of every update; return the axes. ``style``: of the line (needs matplotlib).
+
+        >>> Plan([0.1, 0.3]).plot(color="0.5").get_xlabel()
+        'step'
+        """
+        return Discrete(rates=self.rates).plot(ax, **style)
+
     def at(self, recorded: Any) -> Plan:
         """Return the same schedule with other steps recorded.
 

@@ -88,6 +88,37 @@ def test_what_was_found_holds_for_every_other_run_that_begins_late():
     assert LossCurve(np.arange(50, STEPS, 50), np.ones(159), lr=[PEAK] * 159).unseen == 0
 
 
+def test_what_is_taken_for_a_late_log_that_is_predicted_alone_is_said_and_is_what_the_runs_fitted_have():
+    """The runs fitted say their warmup, and the one predicted does not."""
+    told = [log(shape(True, name), warmup=FIRST, name=name) for name in ("wsd", "constant")]
+    fitted, late, truth = fit(told), log(shape(True, "linear")), log(shape(True, "linear"), warmup=FIRST)
+    assert fitted.warnings == () and fitted.warmed is None
+    for found in (fitted, FitResult.from_json(fitted.to_json())):
+        prediction = found.predict(late)
+        assert prediction.loss == pytest.approx(found.predict(truth).loss, rel=1e-9)
+        assert prediction.sentences[0].startswith(f"Its log begins at step {FIRST} of {STEPS}, and nothing says")
+        assert f"There a linear warmup of {FIRST} updates is taken" in prediction.sentences[0]
+        assert len(prediction.sentences) == 1 + len(found.predict(truth).sentences)
+        assert prediction.unseen == prediction.sentences[0] and found.predict(truth).unseen == ""
+    # a branch that begins far behind: the warmup is as long as theirs, and then the rate of the first row stands
+    branch = late.between_steps(2 * FIRST, STEPS)
+    branch = LossCurve(branch.step, branch.loss, lr=np.append(branch.plan.rates, 0.0)[branch.step])
+    said = fitted.predict(branch, None)
+    first = branch.plan.rates[2 * FIRST]
+    assert said.plan.rates[FIRST // 2] == pytest.approx(first / 2) and said.plan.rates[FIRST + 1] == first
+    assert f"then the rate of its first row up to step {2 * FIRST} is taken" in said.trust
+
+
+def test_runs_without_a_warmup_and_what_was_found_speak_against_one():
+    bare = fit(log(shape(False), warmup=0), intervals=False)
+    quiet = fit(log(shape(False), 3e-5), intervals=False)
+    late = log(shape(False, "linear"))
+    for found in (bare, quiet, FitResult.from_json(quiet.to_json())):
+        prediction = found.predict(late, None)
+        assert prediction.plan.rates[0] == late.plan.rates[FIRST]
+        assert "There the rate of its first row is taken, as of the runs fitted" in prediction.trust
+
+
 def test_rows_left_out_and_branches_keep_what_is_not_known():
     curve = log(shape(True))
     assert curve.between_steps(4000, STEPS).averaged(20).unseen == FIRST
@@ -122,6 +153,24 @@ def test_a_missed_measurement_speaks_before_the_fit(tmp_path, capsys):
     out = " ".join(capsys.readouterr().out.split())
     assert "wsd: begins late" in out and "right: Measured, and missed" not in out
     assert "wrong: Measured, and missed: of its losses" in out
+
+
+def test_commands_say_what_was_taken_for_the_first_rates_of_a_log_that_they_only_predict(tmp_path, capsys):
+    """The log fitted is read with its warmup; of the one predicted the first rows are gone."""
+    rates = shape(True)
+    step = np.arange(50, STEPS + 1, 50)
+    loss = law("fsl-full").predict(Plan(rates, step, 1), THETA) * np.exp(
+        3e-4 * np.random.default_rng(0).normal(size=step.size)
+    )
+    rows = zip(step.tolist(), np.append(rates, rates[-1])[step].tolist(), loss.tolist(), strict=True)
+    train = tmp_path / "whole.csv"
+    train.write_text("step,lr,loss\n" + "".join(f"{k},{lr!r},{y!r}\n" for k, lr, y in rows))
+    late = written(tmp_path / "late.csv", shape(True, "linear"), losses(shape(True, "linear"))[1])
+    quick = ["--starts", "1"]
+    for command, law_named in (("fit", ["--law", "auto"]), ("compare", ["--laws", "momentum"])):
+        assert main([command, str(train), "--predict", late, *quick, *law_named]) == 0
+        said = " ".join(capsys.readouterr().out.split())
+        assert f"late: Its log begins at step {FIRST} of {STEPS}" in said and "a linear warmup of 800 updates" in said
 
 
 def test_a_run_that_diverged_is_said_and_can_be_cut_before_it_is_read(tmp_path, capsys):
