@@ -109,8 +109,8 @@ class Optimiser:
         if values(best[0]) != 0:
             raise ValueError(
                 f"the loss {self.law.loss} can be made as small as one likes at {where}: a constraint that ties "
-                f"the variables {self.law.variables} to the budget {self.law.budget} is missing, or one that bounds them "
-                f"(as {self.law.variables[0]} >= 1: they may fall below 1)"
+                f"the variables {self.law.variables} to the budget {self.law.budget} is missing, or one that bounds "
+                f"them (as {self.law.variables[0]} >= 1: they may fall below 1)"
             )
         conditions: list[Condition | None] = list(bases[winner].attains(self.walls))
         for basis in dict.fromkeys(bases):
