@@ -150,8 +150,8 @@ def convert(values: Mapping[str, Any], source: str, target: str) -> dict[str, Ex
     Parameters
     ----------
     values
-        Letter, or a symbol of that name, -> value, one for each letter of the source: a number (exact as an integer, a fraction or text such as
-        "1/2"; of a float the result is a float), or a sympy expression.
+        Letter, or a symbol of that name, -> value, one for each letter of the source: a number (exact as an integer, a
+        fraction or text such as "1/2"; of a float the result is a float), or a sympy expression.
     source, target
         Names in :data:`NOTATIONS`.
 
