@@ -22,7 +22,7 @@ from fsl_num.curves.result import FitResult
 from fsl_num.curves.search import Found, Residuals, Settings, Task, search, task
 from fsl_num.curves.transfer import transfer, transfer_words
 from fsl_num.curves.unseen import words_of_fit
-from fsl_num.results import percent
+from fsl_num.results import as_loss, percent
 from fsl_num.validation import Array, entries, flag, whole_seed
 
 _GROWN = {"auto": "fsl-full", "fsl-sgd": "fsl-sgd"}  # laws with the terms that the curves say something of
@@ -32,6 +32,7 @@ _GROWN = {"auto": "fsl-full", "fsl-sgd": "fsl-sgd"}  # laws with the terms that 
 # A log that begins behind a tenth of its steps rather is a branch of another run.
 _CLEARLY, _LONGEST_WARMUP = 2.0, 0.1
 _LAST_ROWS, _DIVERGED = 5, 0.2
+_FLAT = 1e-6  # relative: losses in single precision that are one
 _UNSEEN = 0.5  # of a run: more updates of unknown rates are not guessed
 _MISSED, _NOISES = 0.03, 3.0  # of log loss; fits of real runs miss half of their rows by .001 to .008
 _SEEDS = 0.01  # seeds differ by a tenth of a per cent or two
@@ -249,6 +250,11 @@ def _warnings(curves: Sequence[LossCurve], settings: Settings) -> list[str]:
     sentences = []
     for curve in curves:
         loss, step = curve.observed, curve.plan.recorded
+        if loss.size > 1 and np.ptp(loss) <= _FLAT * loss.max():
+            sentences.append(
+                f"{curve.name}: its losses are all {as_loss(float(loss[0]))}: is it the right column, and did the run"
+                " learn? What is predicted is what is expected before any loss is seen."
+            )
         # half of the rows lie so far off the middle of their neighbours, which a steep fall does not move; of values
         # that scatter independently that is 0.6745 sqrt(3/2) of their deviation, and a step between two sqrt(2) of it
         middles = 0.5 * (np.log(loss[2:]) + np.log(loss[:-2]))

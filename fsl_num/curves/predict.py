@@ -20,7 +20,7 @@ from fsl_num.curves.score import Score, score
 from fsl_num.curves.search import independent_rows
 from fsl_num.curves.sizes import sizes_of
 from fsl_num.curves.unseen import words_of_prediction
-from fsl_num.results import Result, as_loss, first_and_last, how_well, html_table
+from fsl_num.results import Result, as_loss, first_and_last, how_well, html_table, times
 from fsl_num.validation import Array, instance_of, real_number
 
 if TYPE_CHECKING:
@@ -97,23 +97,23 @@ class Prediction(Result):
             )
         if self.other_peak > _OTHER_PEAK:
             said.append(
-                f"Its peak rate is {self.other_peak:.2g} times off those of the runs fitted: a law fitted to one peak"
-                " says little of another. Fit a run at this peak."
+                f"Its peak rate is {times(self.other_peak)} times off those of the runs fitted: a law fitted to one"
+                " peak says little of another. Fit a run at this peak."
             )
         if self.other_size > _OTHER_PEAK:
             said.append(
-                f"Its model is {self.other_size:.2g} times off the sizes of those fitted: the law of the size is"
+                f"Its model is {times(self.other_size)} times off the sizes of those fitted: the law of the size is"
                 " extrapolated."
             )
         if self.other_batch > _OTHER_PEAK:
             said.append(
-                f"Its batches are {self.other_batch:.2g} times off those of the runs fitted: how noise falls with the"
-                " batch size is extrapolated."
+                f"Its batches are {times(self.other_batch)} times off those of the runs fitted: how noise falls with"
+                " the batch size is extrapolated."
             )
         if self.beyond > _BEYOND:
             said.append(
-                f"It reaches {self.beyond:.2g} times the intrinsic time (sum of the learning rates) of the runs fitted:"
-                " nothing measured says that the law holds so far out."
+                f"It reaches {times(self.beyond)} times the intrinsic time (sum of the learning rates) of the runs"
+                " fitted: nothing measured says that the law holds so far out."
             )
         if not said and self.upper is None:
             said.append(

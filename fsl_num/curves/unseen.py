@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from fsl_num.curves.curve import LossCurve
 
 if TYPE_CHECKING:
     from fsl_num.curves.result import FitResult
 
-_SAY = (
+SAY: Final = (
     "Say it where you know it: warmup= (--warmup N, 0 for none), or the run it branched from (branched(), --branch-of)."
 )
+"""How to say what the rates before the first row of a log were."""
+
 _HARDLY, _FAR_BETTER = 1.1, 100.0
 
 
@@ -31,8 +33,10 @@ def as_fitted(result: FitResult, curve: LossCurve) -> LossCurve:
     return curve if result.warmed is False else curve.warmed(length)
 
 
-def words_of_prediction(result: FitResult, curve: LossCurve) -> str:
+def words_of_prediction(result: FitResult, curve: LossCurve, say: str = SAY) -> str:
     """Return what was taken for the unseen rates of a run that is predicted; "" where all are known.
+
+    ``say``: how to say what is known of them.
 
     >>> callable(words_of_prediction)
     True
@@ -45,7 +49,7 @@ def words_of_prediction(result: FitResult, curve: LossCurve) -> str:
     rest = f", then the rate of its first row up to step {count}" if 0 < taken < count else ""
     return (
         f"Its log begins at step {count} of {curve.plan.rates.size}, and nothing says what the learning rate was"
-        f" before. There {what}{rest} is taken, as of the runs fitted. {_SAY}"
+        f" before. There {what}{rest} is taken, as of the runs fitted. {say}"
     )
 
 
@@ -64,4 +68,4 @@ def words_of_fit(names: Sequence[str], held: float, rising: float, warmed: bool)
     end = ", which is taken as most runs have one" if warmed and held <= rising else ", and is taken"
     taken = f"{better} fits {far} better than {worse}{end}"
     shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
-    return f"{shown}: begins late, and nothing says what the learning rate was before. There {taken}. {_SAY}"
+    return f"{shown}: begins late, and nothing says what the learning rate was before. There {taken}. {SAY}"

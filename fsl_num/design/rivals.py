@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
 
+from fsl_num.curves.curve import LossCurve
 from fsl_num.curves.pictures import draw_predictions
 from fsl_num.curves.plan import Plan
 from fsl_num.curves.predict import Prediction, said_once
@@ -17,6 +18,7 @@ from fsl_num.curves.transfer import like_longest
 from fsl_num.design.best import Past
 from fsl_num.design.draws import FinalLoss, final_loss_of, half_width_of_difference
 from fsl_num.results import Result, how_well, html_table
+from fsl_num.validation import entries
 
 RIVALS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -105,7 +107,14 @@ HEADINGS: Final = ("schedule", "final loss", "known to", "single rows")
 """Of the columns of :meth:`Rivals.as_rows`."""
 
 
-def rivals(fit: FitResult, steps: int | None = None, peak: float | None = None, level: float = 0.9) -> Rivals:
+def rivals(
+    fit: FitResult,
+    steps: int | None = None,
+    peak: float | None = None,
+    level: float = 0.9,
+    *,
+    runs: Sequence[LossCurve] | None = None,
+) -> Rivals:
     """Return what the usual schedules would give, as long as the longest run fitted and at its peak and warmup.
 
     Parameters
@@ -116,12 +125,14 @@ def rivals(fit: FitResult, steps: int | None = None, peak: float | None = None, 
         Others than those of the longest run: a number of updates and a learning rate.
     level
         Nominal level of the intervals; a fit without draws has none.
+    runs
+        The runs fitted as they were read, where their schedules are known beyond their last rows.
 
     Returns
     -------
     Rivals
-        The predictions, which one is the least, and from which others it cannot be told. A schedule for which the law
-        gives no loss is among its ``reasons``.
+        The predictions, which one is the least, and from which others the fit cannot tell it. A schedule for which the
+        law gives no loss is among its ``reasons``.
 
     Raises
     ------
@@ -144,7 +155,8 @@ def rivals(fit: FitResult, steps: int | None = None, peak: float | None = None, 
     """
     if fit.law.final_only:
         raise ValueError(f"the law {fit.law.name} is one of final losses: it knows no schedules")
-    runs = [fit.as_fitted(curve) for curve in fit.curves]
+    given = fit.curves if runs is None else entries("runs", runs, LossCurve, least=1)
+    runs = [fit.as_fitted(curve) for curve in given]
     wanted = None if fit.drawn is None else level
     predictions: dict[str, Prediction] = {}
     reasons: dict[str, str] = {}

@@ -1,5 +1,7 @@
 """Logs that begin after the warmup: what the rate was before is found from the losses, and said."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -163,7 +165,7 @@ def test_commands_say_what_was_taken_for_the_first_rates_of_a_log_that_they_only
         3e-4 * np.random.default_rng(0).normal(size=step.size)
     )
     rows = zip(step.tolist(), np.append(rates, rates[-1])[step].tolist(), loss.tolist(), strict=True)
-    train = tmp_path / "whole.csv"
+    train, saved = tmp_path / "whole.csv", str(tmp_path / "fit.json")
     train.write_text("step,lr,loss\n" + "".join(f"{k},{lr!r},{y!r}\n" for k, lr, y in rows))
     late = written(tmp_path / "late.csv", shape(True, "linear"), losses(shape(True, "linear"))[1])
     quick = ["--starts", "1"]
@@ -171,6 +173,35 @@ def test_commands_say_what_was_taken_for_the_first_rates_of_a_log_that_they_only
         assert main([command, str(train), "--predict", late, *quick, *law_named]) == 0
         said = " ".join(capsys.readouterr().out.split())
         assert f"late: Its log begins at step {FIRST} of {STEPS}" in said and "a linear warmup of 800 updates" in said
+    assert main(["fit", str(train), "--save", saved]) == 0
+    whole = str(tmp_path / "rates.csv")
+    (tmp_path / "rates.csv").write_text(
+        "step,lr\n" + "".join(f"{k},{r!r}\n" for k, r in enumerate(shape(True).tolist()))
+    )
+    words = {
+        "predict": ["predict", "--fit", saved, "--schedule-file", late, "--json"],
+        "next": ["next-run", "--fit", saved, "--predict", late, "--candidates", "constant"],
+        "design": ["design", "--fit", saved, "--steps", str(STEPS + 1000), "--log", late, "--from-step", "4000"],
+        "schedule": ["schedule", late],
+    }
+    for command, typed in words.items():
+        capsys.readouterr()
+        assert main(typed) == 0, command
+        said = " ".join(" ".join(capsys.readouterr()).split())
+        assert f"egins at step {FIRST}" in said, command
+        taken = "that of its first row is taken" if command == "schedule" else "a linear warmup of 800 updates"
+        assert taken in said, command
+        if command == "predict":  # the warmup of the runs fitted is that of this run, so that its end is as if known
+            late_final = json.loads(said)["final"]
+            assert "--branch-of" not in said  # which this command does not have
+    assert main([*words["predict"][:3], "--schedule-file", whole, "--json"]) == 0
+    wsd = json.loads(capsys.readouterr().out)
+    assert "begins at step" not in wsd["trust"]
+    for warmup in ("0", "800"):
+        assert main([*words["predict"], "--warmup", warmup]) == 0
+        known = json.loads(capsys.readouterr().out)
+        assert "begins at step" not in known["trust"]
+        assert (known["final"] == pytest.approx(late_final, rel=1e-9)) is (warmup == "800")
 
 
 def test_a_run_that_diverged_is_said_and_can_be_cut_before_it_is_read(tmp_path, capsys):
@@ -188,6 +219,14 @@ def test_a_run_that_diverged_is_said_and_can_be_cut_before_it_is_read(tmp_path, 
     assert "where the run diverged, leave its end out (--last-step)" in capsys.readouterr().err
     assert main(["fit", nan, *known, "--last-step", "7000"]) == 0
     assert "did it diverge" not in capsys.readouterr().out
+
+
+def test_losses_that_are_all_one_are_said_to_be():
+    curve = LossCurve(np.arange(10, 1001, 10), np.full(100, np.float32(2.3)), lr=[1e-3] * 100, name="stuck")
+    (warning,) = fit(curve, intervals=False).warnings
+    assert warning.startswith("stuck: its losses are all 2.3000: is it the right column")
+    moving = LossCurve(curve.step, curve.loss + 1e-3 / curve.step, lr=curve.lr)
+    assert fit(moving, intervals=False).warnings == ()
 
 
 def test_a_short_run_that_ends_at_its_lowest_has_not_diverged(tmp_path, capsys):
