@@ -103,6 +103,7 @@ class Forecast(Result):
 
     def reaches(self, target: float) -> dict[str, int | None]:
         """Return for each ending the first predicted step with a loss of at most ``target``, or None."""
+        target = positive("target", target)
         first_steps: dict[str, int | None] = {}
         for name, prediction in self.predictions.items():
             low = np.flatnonzero(prediction.loss <= target)

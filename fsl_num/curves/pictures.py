@@ -129,7 +129,8 @@ def draw_forecast(forecast: Forecast, target: float | None = None, ax: Any = Non
     shown = [(run.plan.recorded, run.observed)]
     if target is not None:
         axes.axhline(target, color="0.3", linewidth=0.8, linestyle="--", label=f"target {target:g}")
-        shown.append((forecast.main.step[-1:], np.array([target])))
+        if 0.5 < target / forecast.main.final < 2.0:  # one far off would leave the losses a line
+            shown.append((forecast.main.step[-1:], np.array([target])))
         for index, (name, step) in enumerate(forecast.reaches(target).items()):
             if step is not None:
                 reached = forecast.predictions[name]

@@ -12,13 +12,14 @@ import numpy as np
 from fsl_num.curves.curve import LossCurve
 from fsl_num.curves.pictures import draw_predictions
 from fsl_num.curves.plan import Plan
-from fsl_num.curves.predict import Prediction, said_once
+from fsl_num.curves.predict import Prediction, check_peak, said_once
 from fsl_num.curves.result import FitResult
 from fsl_num.curves.transfer import like_longest
 from fsl_num.design.best import Past
 from fsl_num.design.draws import FinalLoss, final_loss_of, half_width_of_difference
 from fsl_num.results import Result, how_well, html_table
-from fsl_num.validation import entries
+from fsl_num.schedules.catalogue import BYTES_OF_A_STEP
+from fsl_num.validation import affordable, entries, instance_of, positive, proper_share, whole_count
 
 RIVALS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -137,7 +138,7 @@ def rivals(
     Raises
     ------
     ValueError
-        For a law of final losses alone, which knows no schedules.
+        For a law of final losses alone, which knows no schedules; or a peak rate of which no run fitted says anything.
 
     Notes
     -----
@@ -153,6 +154,12 @@ def rivals(
     >>> found.plot().get_ylabel(), len(found.as_rows())
     ('loss', 4)
     """
+    instance_of("fit", fit, FitResult)
+    level = proper_share("level", level)
+    if peak is not None:
+        check_peak(peak := positive("peak", peak), fit.peaks)
+    if steps is not None:
+        affordable("steps", whole_count("steps", steps), 2 * BYTES_OF_A_STEP, "compare fewer")
     if fit.law.final_only:
         raise ValueError(f"the law {fit.law.name} is one of final losses: it knows no schedules")
     given = fit.curves if runs is None else entries("runs", runs, LossCurve, least=1)

@@ -79,8 +79,13 @@ def test_a_forecast_is_drawn_with_the_loss_to_be_reached():
     assert reached == [step for step in found.reaches(target).values() if step is not None] != []
     low, high = axes.get_ylim()
     assert low < target < high
-    with pytest.raises(ValueError, match="target must be positive"):
-        found.plot(target=-1.0)
+    far = found.plot(target=1e3)
+    assert far.get_ylim() == plain.get_ylim()
+    for ask in (found.plot, found.reaches):
+        with pytest.raises(ValueError, match="target must be positive"):
+            ask(target=-1.0)
+        with pytest.raises(TypeError, match="target must be one real number"):
+            ask(target="2")
 
 
 def test_schedules_are_drawn_with_their_jumps():
