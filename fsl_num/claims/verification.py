@@ -23,6 +23,7 @@ from fsl_num.claims.records import (
     RegimeOutcome,
     Verdict,
 )
+from fsl_num.claims.registry import claim as claim_of
 from fsl_num.claims.resolution import RESOLUTIONS, Checked, combinations_of, resolution_of
 from fsl_num.claims.statements import Joint, NothingCompared, Statement
 from fsl_num.validation import entries, instance_of, one_of, whole_seed
@@ -45,14 +46,14 @@ def _seldom_collected() -> Iterator[None]:
 
 
 def verify(
-    claim: Claim, profile: str = "quick", seed: int = 0, *, at: Sequence[tuple[Any, Any]] | None = None
+    claim: str | Claim, profile: str = "quick", seed: int = 0, *, at: Sequence[tuple[Any, Any]] | None = None
 ) -> Outcome:
     """One claim checked in all its regimes, or at the points given.
 
     Parameters
     ----------
     claim
-        From :func:`fsl_num.claims.registry.claim`.
+        From :func:`fsl_num.claims.registry.claim`, or its id.
     profile
         "quick" (one point a regime, and the paper's own), "full" (six points a regime, more effort, and where a
         hypothesis may not hold, so that one that is left out is noticed) or "deep" (24 points a regime, most effort;
@@ -69,10 +70,11 @@ def verify(
 
     Examples
     --------
-    >>> from fsl_num.claims.registry import claim
-    >>> verify(claim("sec: effect-lrs/data-over-model")).verdict
-    <Verdict.REFUTED: 'REFUTED'>
+    >>> print(verify("sec: effect-lrs/data-over-model").verdict)
+    REFUTED
     """
+    if isinstance(claim, str):
+        claim = claim_of(claim)
     instance_of("claim", claim, Claim)
     one_of("profile", profile, SAMPLES, f"unknown profile {profile!r}: choose {', '.join(SAMPLES)}")
     seed = whole_seed(seed)

@@ -127,10 +127,11 @@ def curve_from(table: Any, **options: Any) -> LossCurve:
     >>> curve_from({"Step": [1, 2], "learning_rate": [0.1, 0.1], "val/loss": [3.0, 2.5]}).loss.tolist()
     [3.0, 2.5]
     """
-    return single(curves_of([as_table(table)], log_options(**options)), "the table")
+    remedy = "give the rows of one alone"
+    return single(curves_of([as_table(table)], log_options(**options)), "the table", remedy)
 
 
-def single(curves: Sequence[LossCurve], where: str) -> LossCurve:
+def single(curves: Sequence[LossCurve], where: str, remedy: str = "take all of them with read_curves") -> LossCurve:
     """Return the one curve of a log; CurveError where there are several.
 
     >>> single([], "run.csv")
@@ -139,7 +140,7 @@ def single(curves: Sequence[LossCurve], where: str) -> LossCurve:
     """
     if len(curves) != 1:
         shown = ", ".join(curve.name for curve in curves[:6])
-        raise CurveError(f"{where} holds {len(curves)} runs ({shown}); take all of them with read_curves")
+        raise CurveError(f"{where} holds {len(curves)} runs ({shown}); {remedy}")
     return curves[0]
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from fsl_num.curves.curve import CurveError
 from fsl_num.curves.logs import curve_from
 
 STEPS = np.arange(1, 40)
@@ -36,3 +37,11 @@ def test_other_losses_and_noise_scales_are_named():
     said = notes(**{"lr": RATE, "val/loss": RUN["loss"] + 0.1, "gradient_noise_scale": STEPS * 1.0})
     assert "the loss is 'val/loss', of validation, 39 rows; there too: 'loss'" in said
     assert "the noise scale 'gradient_noise_scale' is not used" in said
+
+
+def test_a_table_of_several_runs_says_how_to_give_one():
+    """What reads files is no remedy for what is in memory."""
+    both = {name: np.tile(column, 2) for name, column in (RUN | {"lr": RATE}).items()}
+    table = both | {"run": np.repeat(["a", "b"], len(STEPS))}
+    with pytest.raises(CurveError, match=r"the table holds 2 runs \(table: a, table: b\); give the rows of one alone"):
+        curve_from(table)

@@ -54,8 +54,8 @@ def test_schedules_for_which_a_law_gives_no_loss_are_named_and_the_others_stand(
     kinds = enumerate(("constant", "cosine", "drop", "wsd", "constant"), 1)
     sized = [run(kind).replaced(run(kind).step, run(kind).loss, model_size=1e6 * k) for k, kind in kinds]
     only = fit(sized, "chinchilla", intervals=False)
-    for wrong, words in (({"level": 2}, "level"), ({"steps": 0}, "steps"), ({"peak": -1.0}, "peak"),
-                         ({"peak": 1e9}, "in one unit"), ({"steps": 10**12}, "fewer"), ({"runs": []}, "runs")):  # fmt: skip
+    bad = [({"level": 2}, "level"), ({"steps": 0}, "steps"), ({"peak": -1.0}, "peak")]
+    for wrong, words in [*bad, ({"peak": 1e9}, "in one unit"), ({"steps": 10**12}, "fewer"), ({"runs": []}, "runs")]:
         with pytest.raises(ValueError, match=words):
             rivals(fitted, **wrong)
     with pytest.raises(TypeError, match="fit must be a FitResult"):
