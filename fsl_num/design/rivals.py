@@ -62,7 +62,7 @@ class Rivals(Result):
         plan = next((each.plan for each in self.predictions.values()), None)
         if plan is None:
             return ""
-        size = "" if plan.model_size is None else f", with {plan.model_size:.4g} parameters"
+        size = "" if plan.model_size is None else f", with {plan.model_size:,.15g} parameters"
         return f"After {plan.rates.size} steps at the peak {plan.peak:g}{size}"
 
     @property
