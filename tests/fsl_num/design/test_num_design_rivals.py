@@ -1,9 +1,13 @@
 """The usual schedules beside each other under a fit."""
 
+from itertools import product
+from pathlib import Path
+
 import pytest
 from curves_runs import NOISY, PEAK, run
 
-from fsl_num import fit, rivals
+from fsl_num import fit, read_curve, rivals
+from fsl_num.design.rivals import RIVALS
 
 
 def test_the_usual_schedules_stand_beside_each_other_and_the_least_is_told_from_those_it_can_be():
@@ -62,3 +66,34 @@ def test_schedules_for_which_a_law_gives_no_loss_are_named_and_the_others_stand(
         rivals(NOISY)
     with pytest.raises(ValueError, match="knows no schedules"):
         rivals(only)
+
+
+FAMILIES = ("language/{}_3400_1.csv", "networks/convolutions_{}_4000_1.csv", "networks/perceptron_{}_8000_1.csv",
+            "networks/transformer_{}_3000_1.csv")  # fmt: skip
+PAIRS = (("constant", "8-1-1"), ("constant", "cosine"), ("drop", "constant"), ("constant",), ("wsd", "cosine-to-tenth"))
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
+
+
+@pytest.mark.slow
+def test_the_best_of_runs_that_were_made_is_advised_or_not_told_from_the_advice():
+    """Twenty fits to runs of four families, of which the four schedules were trained too.
+
+    The best is among those that the advice leaves open, none that it sets apart below it is better, and of the mean
+    final losses (of the last three rows, which scatter by less than the intervals) four in five lie in their intervals:
+    80 of 90 % expected, less two standard deviations of 80 that come in twenty groups.
+    """
+    inside, apart = [], 0
+    for family, pair in product(FAMILIES, PAIRS):
+        runs = {name: read_curve(EXAMPLES / family.format(name)) for name in {*pair, *RIVALS}}
+        found = rivals(fit([runs[name] for name in pair]))
+        measured = {name: runs[name].loss[-3:].mean() for name in RIVALS}
+        best = min(measured, key=measured.get)
+        assert best in (found.best, *found.alike), (family, pair)
+        below = [name for name in found.predictions if name not in (found.best, *found.alike)]
+        assert all(measured[name] > measured[found.best] for name in below), (family, pair)
+        apart += len(below)
+        inside += [
+            abs(measured[name] / each.final - 1.0) <= each.mean_half_width for name, each in found.predictions.items()
+        ]
+    assert len(inside) == 80 and apart > 20  # it does set schedules apart
+    assert sum(inside) >= 0.8 * 80
