@@ -23,7 +23,6 @@ from fsl_num.claims.records import (
     RegimeOutcome,
     Verdict,
 )
-from fsl_num.claims.registry import claim as claim_of
 from fsl_num.claims.resolution import RESOLUTIONS, Checked, combinations_of, resolution_of
 from fsl_num.claims.statements import Joint, NothingCompared, Statement
 from fsl_num.validation import entries, instance_of, one_of, whole_seed
@@ -46,14 +45,14 @@ def _seldom_collected() -> Iterator[None]:
 
 
 def verify(
-    claim: str | Claim, profile: str = "quick", seed: int = 0, *, at: Sequence[tuple[Any, Any]] | None = None
+    claim: Claim, profile: str = "quick", seed: int = 0, *, at: Sequence[tuple[Any, Any]] | None = None
 ) -> Outcome:
     """One claim checked in all its regimes, or at the points given.
 
     Parameters
     ----------
     claim
-        From :func:`fsl_num.claims.registry.claim`, or its id.
+        From :func:`fsl_num.claims.registry.claim`.
     profile
         "quick" (one point a regime, and the paper's own), "full" (six points a regime, more effort, and where a
         hypothesis may not hold, so that one that is left out is noticed) or "deep" (24 points a regime, most effort;
@@ -70,11 +69,10 @@ def verify(
 
     Examples
     --------
-    >>> print(verify("sec: effect-lrs/data-over-model").verdict)
-    REFUTED
+    >>> from fsl_num.claims.registry import claim
+    >>> verify(claim("sec: effect-lrs/data-over-model")).verdict
+    <Verdict.REFUTED: 'REFUTED'>
     """
-    if isinstance(claim, str):
-        claim = claim_of(claim)
     instance_of("claim", claim, Claim)
     one_of("profile", profile, SAMPLES, f"unknown profile {profile!r}: choose {', '.join(SAMPLES)}")
     seed = whole_seed(seed)

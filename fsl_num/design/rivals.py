@@ -142,7 +142,7 @@ def rivals(
 
     Notes
     -----
-    Source: the law that was fitted.
+    Source: eqn: fsl, with the constants that were fitted.
 
     Examples
     --------
