@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _NUMBERED: Final = re.compile(r"([a-z]+)([a-e]|[1-9])\.([1-9]\d?)", re.ASCII)
 """``theorem 5.3``, without the space."""
+_PLAIN_NUMBER: Final = re.compile(r"([a-z]+?)([a-e]|\d+)", re.ASCII)
 _BARE_NUMBER: Final = re.compile(r"([a-e]|[1-9])\.([1-9]\d?)", re.ASCII)
 
 
@@ -98,6 +99,7 @@ def claims_named(names: Sequence[str]) -> list[Claim]:
 
 def claims_of(name: str) -> Sequence[Claim]:
     """The claim with that id, or else all that bear that label, or those of the place at that line of the paper."""
+    from fsl_num.claims.labels import STATEMENTS
     from fsl_num.claims.registry import all_claims
 
     wanted = "".join(name.split())
@@ -106,6 +108,11 @@ def claims_of(name: str) -> Sequence[Claim]:
         return _claims_at(int(line))
     if numbered := _NUMBERED.fullmatch(wanted.lower()):
         return _claims_numbered(numbered[1], f"{numbered[2].upper()}.{numbered[3]}")
+    if (plain := _PLAIN_NUMBER.fullmatch(wanted.lower())) and plain[1] in STATEMENTS:
+        raise InputError(
+            f"{name!r} has no section: the paper counts its statements as {plain[1]} 5.1; `fsl list section 5` lists"
+            " the claims of a section"
+        )
     if _BARE_NUMBER.fullmatch(wanted.lower()):
         raise InputError(
             f"{name!r} is the number of a statement or of a section: say which (theorem {name}, or lemma, "

@@ -126,4 +126,5 @@ def test_what_shows_a_claim_verifies_it(capsys):
     assert said.count("theorem 5.4 is thm: wsd") == 3
     for command in ("show", "verify"):
         assert "say which (theorem 5.1, or lemma" in refusal([command, "5.1"], capsys)
+        assert "'theorem 99' has no section: the paper counts" in refusal([command, "theorem 99"], capsys)
         assert "'nothing-here'" in refusal([command, "nothing-here"], capsys)
