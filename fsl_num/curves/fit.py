@@ -32,6 +32,7 @@ _GROWN = {"auto": "fsl-full", "fsl-sgd": "fsl-sgd"}  # laws with the terms that 
 # A log that begins behind a tenth of its steps rather is a branch of another run.
 _CLEARLY, _LONGEST_WARMUP = 2.0, 0.1
 _LAST_ROWS, _DIVERGED = 5, 0.2
+_ONE_UNIT = 100.0  # times: no sweep of peaks is so wide
 _FLAT = 1e-6  # relative: losses in single precision that are one
 _UNSEEN = 0.5  # of a run: more updates of unknown rates are not guessed
 _MISSED, _NOISES = 0.03, 3.0  # of log loss; fits of real runs miss half of their rows by .001 to .008
@@ -83,7 +84,7 @@ def fit(
             )
     intervals, seed = flag("intervals", intervals), whole_seed(seed)
     notes: list[str] = []
-    warnings = _warnings(given, used)
+    warnings = [*_unlike_words(given), *_warnings(given, used)]
     tried = _searched(law, given, used)
     unseen = [curve.name for curve in given if curve.unseen]
     warmed: bool | None = None
@@ -232,6 +233,17 @@ def _missed_words(curves: Sequence[LossCurve], whole: Task, theta: Array) -> lis
         f"{', '.join(missed[:4])}{', ...' * (len(missed) > 4)}: no law was found that describes this; half of the rows"
         " lie so far off it or farther, more than they scatter. Are the learning rates, steps and losses what they are"
         f" taken for?{together}"
+    ]
+
+
+def _unlike_words(curves: Sequence[LossCurve]) -> list[str]:
+    """That the peak rates of runs are hardly in one unit, where they lie so far apart."""
+    low, high = (choose(curves, key=lambda curve: curve.plan.peak) for choose in (min, max))
+    if high.plan.peak <= _ONE_UNIT * low.plan.peak:
+        return []
+    return [
+        f"The peak rates lie between {low.plan.peak:.3g} ({low.name}) and {high.plan.peak:.3g} ({high.name}): are they"
+        " in one unit? A multiplier is none of a rate: say all rates in one (--rates), or fit each kind alone."
     ]
 
 

@@ -221,6 +221,15 @@ def test_a_run_that_diverged_is_said_and_can_be_cut_before_it_is_read(tmp_path, 
     assert "did it diverge" not in capsys.readouterr().out
 
 
+def test_peaks_that_are_hardly_in_one_unit_are_said_to_be():
+    """A log of multipliers beside one of rates: they were fitted together without a word."""
+    rates, multipliers = (log(shape(True) * unit, warmup=FIRST, name=name) for unit, name in ((1, "a"), (1e3, "b")))
+    (said,) = (each for each in fit([rates, multipliers], intervals=False).warnings if "one unit" in each)
+    assert said.startswith("The peak rates lie between 0.001 (a) and 1 (b): are they in one unit?")
+    swept = log(shape(True) * 50, warmup=FIRST)
+    assert not any("one unit" in each for each in fit([rates, swept], intervals=False).warnings)
+
+
 def test_losses_that_are_all_one_are_said_to_be():
     curve = LossCurve(np.arange(10, 1001, 10), np.full(100, np.float32(2.3)), lr=[1e-3] * 100, name="stuck")
     (warning,) = fit(curve, intervals=False).warnings
