@@ -149,15 +149,18 @@ class Schedule(ABC):
         array, scalar = self._intrinsic("remaining_intrinsic_time", remaining_intrinsic_time)
         return give_back(self._gamma_left(array, positive("rounding", rounding, zero=True)), scalar)
 
-    def plot(self, ax: Any = None, **style: Any) -> Any:
-        """Draw the learning rate over the steps; return the axes. ``style``: of the line (needs matplotlib)."""
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the learning rate over the steps; return the axes (needs matplotlib).
+
+        The line bears the name of the schedule, for ``ax.legend()``.
+        """
         ax, breaks = axes_to_draw_on(ax), np.array(self.physical_breaks)
         if self.is_piecewise_constant:
             at, line = np.concatenate([[0.0], breaks, [self.steps]]), "steps-post"
         else:  # both sides of what may be a jump
             at, line = np.concatenate([np.linspace(0.0, self.steps, _DRAWN), breaks, np.nextafter(breaks, 0.0)]), None
             at = np.unique(at)
-        ax.plot(at, self.learning_rate(at), **{"drawstyle": line, **style})
+        ax.plot(at, self.learning_rate(at), drawstyle=line, label=type(self).__name__)
         ax.set_ylim(bottom=0.0)
         ax.set_xlabel("step")
         ax.set_ylabel("learning rate")

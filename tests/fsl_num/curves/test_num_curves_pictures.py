@@ -93,11 +93,14 @@ def test_schedules_are_drawn_with_their_jumps():
     steps = schedule("8-1-1", peak=1.0, steps=100).plot().lines[0]
     assert steps.get_drawstyle() == "steps-post" and steps.get_xdata().tolist() == [0.0, 80.0, 90.0, 100.0]
     plan = schedule("wsd", peak=1.0, steps=100, decay_fraction=0.2)
-    line = plan.plot(color="C3").lines[0]
-    assert line.get_color() == "C3" and line.get_ydata().max() == pytest.approx(1.0) and 80.0 in line.get_xdata()
+    line = plan.plot().lines[0]
+    assert (
+        line.get_label() == "StableDecay" and line.get_ydata().max() == pytest.approx(1.0) and 80.0 in line.get_xdata()
+    )
     rates = step_rates("cosine", peak=1.0, steps=30)
     own = axes_to_draw_on()
-    assert Plan(rates).plot(own) is own and own.lines[0].get_ydata()[:-1].tolist() == rates.tolist()
+    assert Plan(rates, name="mine").plot(own) is own and own.lines[0].get_label() == "mine"
+    assert own.lines[0].get_ydata()[:-1].tolist() == rates.tolist()
 
 
 def test_a_notebook_shows_results_as_tables():
