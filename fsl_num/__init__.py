@@ -86,6 +86,7 @@ _HOME: dict[str, str] = {
     "read_curve": "curves.reading",
     "read_curves": "curves.reading",
     "risks_of_schedules": "volterra.steps.many",
+    "rivals": "design.rivals",
     "scaling_functional": "functional",
     "schedule": "schedules",
     "signal": "spectrum",

@@ -21,6 +21,7 @@ from fsl_num.curves.size_fit import held_out_errors as held_out_errors
 from fsl_num.curves.size_result import FinalLossFit as FinalLossFit
 from fsl_num.design.design import Design as Design
 from fsl_num.design.model_size import design_for_compute as design_for_compute
+from fsl_num.design.rivals import rivals as rivals
 from fsl_num.design.schedule import design_schedule as design_schedule
 from fsl_num.design.theory import design_for_model as design_for_model
 from fsl_num.experiments.final_loss import final_losses as final_losses

@@ -27,6 +27,7 @@ from fsl_num.gauss_rules import block_rules, gauss_rule, jacobi_matrix, rule_of_
 from fsl_num.mode_errors import PowerLawSums, power_sums
 from fsl_num.results import Result
 from fsl_num.validation import Array, as_array, capacity_exponent, finite_array, give_back, positive, times, whole_size
+from fsl_num.validation import broadcast as at_one_shape
 
 _CHUNK = 4096  # times at once, so that the table of exponentials stays small
 
@@ -125,9 +126,10 @@ class Modes(Result):
             raise TypeError(f"upper must be a real number or an array of them, got {upper!r}")
         high = times("upper", np.where(endless, 0.0, given), upper=self.horizon)[0]
         high = np.where(endless, self.horizon, high)
+        low, high = at_one_shape(lower=low, upper=high)
         if (high < low).any():
             raise ValueError(f"upper must be at least lower, got lower={lower!r}, upper={upper!r}")
-        low, high, endless = np.broadcast_arrays(low, high, endless)
+        endless = np.broadcast_to(endless, low.shape)
         flat, length = low.ravel(), (high - low).ravel()
         result = np.empty(low.size)
         least = max(float(self.rates.min()), 1e-300)

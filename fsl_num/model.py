@@ -74,7 +74,10 @@ class Model:
         if self.spectrum is None:
             if {"s", "beta", "size"} & left_out:
                 missing = ", ".join(name for name in ("s", "beta", "size") if name in left_out)
-                raise ValueError(f"a model needs s, beta and size, or a spectrum, but {missing} is missing or nan")
+                infinite = "; size=math.inf is the infinite model" if missing == "size" else ""
+                raise ValueError(
+                    f"a model needs s, beta and size, or a spectrum, but {missing} is missing or nan{infinite}"
+                )
             values["s"] = positive("s", self.s)
             values["beta"] = capacity_exponent(self.beta)
             values["size"] = whole_size("size", self.size)

@@ -54,6 +54,15 @@ def how_well(share: float) -> str:
     return f"+-{percent(share)}" if share <= 1.0 else f"known to a factor of {float(f'{1.0 + share:.2g}'):.15g}"
 
 
+def times(factor: float) -> str:
+    """Return a factor with two significant digits, never as a power of ten.
+
+    >>> times(1.5), times(511.3), times(1e6)
+    ('1.5', '510', '1,000,000')
+    """
+    return f"{float(f'{factor:.2g}'):,.15g}"
+
+
 def html_table(
     head: Sequence[str], rows: Iterable[Sequence[Any]], *, title: str = "", items: Iterable[str] = (), caption: str = ""
 ) -> str:

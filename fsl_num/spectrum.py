@@ -23,6 +23,7 @@ from fsl_num.exponential_sums import exponential_sum_float
 from fsl_num.gauss_rules import legendre_rule
 from fsl_num.validation import (
     Array,
+    broadcast,
     capacity_exponent,
     give_back,
     positive,
@@ -197,9 +198,9 @@ def kernel_integral(lower: Any, upper: Any, beta: Any, model_size: Any = math.in
     if given.dtype.kind not in "fiu":
         raise TypeError(f"upper must be a real number (inf allowed) or an array of them, got {upper!r}")
     high = given.astype(np.float64)
+    low, high = broadcast(lower=low, upper=high)
     if np.isnan(high).any() or (high < low).any():
         raise ValueError(f"upper must be at least lower, got lower={lower!r}, upper={upper!r}")
-    low, high = np.broadcast_arrays(low, high)
     a, b = low.ravel(), high.ravel()
     at_lower = 0.5 * np.asarray(exponential_sum(beta, a, beta, model_size))
     at_upper = np.zeros_like(at_lower)

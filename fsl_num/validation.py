@@ -52,6 +52,21 @@ def instance_of(name: str, value: Any, kind: type) -> None:
         raise TypeError(f"{name} must be a {needed} (see help({needed})), got {described(value)}")
 
 
+def broadcast(**arrays: Any) -> list[Any]:
+    """Return arrays at their common shape; ValueError, with their names, where they have none.
+
+    >>> [array.tolist() for array in broadcast(lower=np.zeros(1), upper=np.ones(2))]
+    [[0.0, 0.0], [1.0, 1.0]]
+    """
+    try:
+        return list(np.broadcast_arrays(*arrays.values()))
+    except ValueError:
+        shapes = " and ".join(str(array.shape) for array in arrays.values())
+        raise ValueError(
+            f"{' and '.join(arrays)} must be numbers, or arrays of one shape, got the shapes {shapes}"
+        ) from None
+
+
 def described(value: Any) -> str:
     """Return what was given in a line, cut short where it is long, with its type.
 

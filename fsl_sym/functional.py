@@ -14,11 +14,10 @@ from fsl_sym.algebra.printing import latex
 from fsl_sym.integrals import GrowthOrder, noise_integral
 from fsl_sym.integrals.closed_form import ClosedForm
 from fsl_sym.proof import Derivation, Instance, Step, Substitution
-from fsl_sym.schedules import FRACTION, Phase, Schedule, schedule
+from fsl_sym.schedules import FRACTION, Phase, Schedule
 from fsl_sym.schedules.own import as_schedule
 from fsl_sym.spectrum import decay, forgetting_kernel, over_modes
 from fsl_sym.symbols import T1, T2, B, M, T, beta, j, s, sigma, t, tau
-from fsl_sym.values import instance_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +173,8 @@ def _phase_steps(phase: Phase) -> tuple[Step, ...]:
     )
 
 
-def change_of_time(name: str) -> tuple[Derivation, ...]:
-    """That the noise integral in intrinsic time is the one over the steps, for each phase of a schedule.
+def change_of_time(known: str | Schedule) -> tuple[Derivation, ...]:
+    """That the noise integral in intrinsic time is the one over the steps, for each phase of a schedule, or its name.
 
     Source: equation labelled eqn: sde-instrinc.
 
@@ -189,13 +188,12 @@ def change_of_time(name: str) -> tuple[Derivation, ...]:
     >>> [each.verify().holds for each in change_of_time("constant")]
     [True]
     """
-    instance_of("name", name, str)
-    known = schedule(name)
+    known = as_schedule(known)
     if any(phase.gamma is None for phase in known.phases):
-        raise ValueError(f"the learning rate of {name!r} has no closed form in intrinsic time: {known.remark}")
+        raise ValueError(f"the learning rate of {known.name!r} has no closed form in intrinsic time: {known.remark}")
     return tuple(
         Derivation(
-            f"change of time {name}, {phase.name}",
+            f"change of time {known.name}, {phase.name}",
             f"Physical and intrinsic time of the {phase.name}",
             _phase_steps(phase),
             "eqn: fsl-simplified",

@@ -150,8 +150,8 @@ def convert(values: Mapping[str, Any], source: str, target: str) -> dict[str, Ex
     Parameters
     ----------
     values
-        Letter -> value, one for each letter of the source: a number (exact as an integer, a fraction or text such as
-        "1/2"; of a float the result is a float), or a sympy expression.
+        Letter, or a symbol of that name, -> value, one for each letter of the source: a number (exact as an integer, a
+        fraction or text such as "1/2"; of a float the result is a float), or a sympy expression.
     source, target
         Names in :data:`NOTATIONS`.
 
@@ -180,9 +180,12 @@ def convert(values: Mapping[str, Any], source: str, target: str) -> dict[str, Ex
     instance_of("target", target, str)
     known, wanted = _named(source), _named(target)
     names = [letter.name for letter in known.letters]
-    if set(values) != set(names):
-        raise ValueError(f"the notation {source!r} has the letters {' and '.join(names)}, not {', '.join(values)}")
-    given = {letter: as_expression(values[letter.name]) for letter in known.letters}
+    named = {key.name if isinstance(key, Symbol) else key: value for key, value in values.items()}
+    if set(named) != set(names):
+        raise ValueError(
+            f"the notation {source!r} has the letters {' and '.join(names)}, not {', '.join(map(str, values))}"
+        )
+    given = {letter: as_expression(named[letter.name]) for letter in known.letters}
     for letter, value in given.items():
         if not isinstance(value, Expr) or value.is_extended_real is False or value.is_finite is False:
             raise TypeError(f"{letter} = {value} is no finite real number")

@@ -30,7 +30,9 @@ def exact(value: Any) -> Rational:
     (1/2, 1/4)
     """
     if isinstance(value, float | Float):
-        raise TypeError(f"{value!r} is a float: exact rationals are needed here, write for example Rational(1, 2)")
+        raise TypeError(
+            f'{value!r} is a float: exact rationals are needed here, write for example "1/2" or Rational(1, 2)'
+        )
     if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
         value = Fraction(value.strip())
     if isinstance(value, Rational):

@@ -113,6 +113,13 @@ class Claim:
         if not self.hypotheses:
             raise ValueError(f"claim {self.id} has no hypotheses: say at least 's > 0, beta > 1'")
 
+    def __str__(self) -> str:
+        """Its id and place, its title, and what it says."""
+        return f"{self.id} ({self.role}, line {self.line}): {self.title}\n{self.wording}"
+
+    def _repr_latex_(self) -> str:
+        return rf"$\displaystyle {self.latex}$"
+
     @property
     def wording(self) -> str:
         """The claim in words."""

@@ -141,6 +141,17 @@ class Outcome:
     corrected_by: str | None = None
     unproved: str = ""
 
+    def __str__(self) -> str:
+        """The verdict, and what it rests on, in a line."""
+        said = [f"{self.claim_id}: {self.verdict} ({'passes' if self.passes else 'fails'})"]
+        if self.corrected_by is not None:
+            said.append(f"corrected by {self.corrected_by}")
+        if self.mutants_total:
+            said.append(f"{self.mutants_refuted} of {self.mutants_total} wrong versions refuted")
+        if self.constants is not None:
+            said.append("constants [{:.3g}, {:.3g}]".format(*self.constants))
+        return "; ".join([*said, *filter(None, [self.message])])
+
     @property
     def mutants_total(self) -> int:
         """How many mutants were checked, all regimes together."""
@@ -238,6 +249,15 @@ class Erratum:
             raise ValueError(f"erratum {self.id} needs evidence, and a correction that differs from what is printed")
         if not self.wrong:
             raise ValueError(f"erratum {self.id} must say what is wrong, in one sentence")
+
+    def __str__(self) -> str:
+        """Where, what is wrong, and what is right, as they are written."""
+        where = f"{self.id} ({self.kind}; {self.label}, line {self.line})"
+        return f"{where}\nas printed: {self.as_printed}\n{self.wrong}\ncorrected: {self.corrected}"
+
+    def _repr_markdown_(self) -> str:
+        head = f"**{self.id}** ({self.kind}), `{self.label}`, line {self.line}"
+        return f"{head}\n\nAs printed: {self.as_printed}\n\n{self.wrong}\n\nCorrected: {self.corrected}"
 
     @property
     def severity(self) -> tuple[int, int, int]:

@@ -6,15 +6,17 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, as_completed
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from fsl_num.claims.cache import Cache
+from fsl_num.claims.claim import Claim
 from fsl_num.claims.points import PAPER_POINT
 from fsl_num.claims.records import Outcome, Verdict
 from fsl_num.claims.registry import all_claims
 from fsl_num.claims.registry import claim as claim_of
 from fsl_num.claims.resolution import RESOLUTIONS
-from fsl_num.claims.verification import SAMPLES, samples_of, verify
+from fsl_num.claims.verification import SAMPLES, samples_of
+from fsl_num.claims.verification import verify as verify_claim
 from fsl_num.validation import entries, instance_of, known_executor, one_of, whole_seed
 from fsl_num.workers import LostWorkersError
 
@@ -23,6 +25,42 @@ __all__ = ["PAPER_POINT", "RESOLUTIONS", "SAMPLES", "verify", "verify_all", "sam
 
 LOST: Final = "its worker was lost again and again, killed perhaps for want of memory: try fewer processes"
 """The message of a claim of which nothing is known for that reason."""
+
+
+def verify(
+    claim: str | Claim, profile: str = "quick", seed: int = 0, *, at: Sequence[tuple[Any, Any]] | None = None
+) -> Outcome:
+    """One claim checked in all its regimes, or at the points given.
+
+    Parameters
+    ----------
+    claim
+        Its id, or what :func:`fsl_num.claims.registry.claim` gives.
+    profile
+        "quick" (one point a regime, and the paper's own), "full" (six points a regime, more effort, and where a
+        hypothesis may not hold, so that one that is left out is noticed) or "deep" (24 points a regime, most effort;
+        for the night).
+    seed
+        Draws the points, and what the claim itself draws.
+    at
+        Exact points (s, beta) in the place of those that the profile draws.
+
+    Returns
+    -------
+    Outcome
+        The outcome; a check that breaks is UNKNOWN with its message, never passed over.
+
+    Raises
+    ------
+    ValueError
+        If there is no claim of that id, with the nearest; or no such profile.
+
+    Examples
+    --------
+    >>> print(verify("lemma: N-exp-decay"))
+    lemma: N-exp-decay: PROVED (passes); 18 of 18 wrong versions refuted; constants [1, 1]
+    """
+    return verify_claim(claim_of(claim) if isinstance(claim, str) else claim, profile, seed, at=at)
 
 
 def verify_all(
@@ -125,7 +163,7 @@ def _verify_ids(ids: Sequence[str], profile: str, seed: int, cache: Cache | None
     """Verify these claims, and keep each outcome as soon as it ends, so that a run that is killed is resumed there."""
     outcomes = []
     for claim_id in ids:
-        outcome = verify(claim_of(claim_id), profile, seed)
+        outcome = verify_claim(claim_of(claim_id), profile, seed)
         if cache is not None:
             cache.put(claim_of(claim_id), profile, seed, outcome)
         outcomes.append(outcome)

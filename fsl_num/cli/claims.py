@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _NUMBERED: Final = re.compile(r"([a-z]+)([a-e]|[1-9])\.([1-9]\d?)", re.ASCII)
 """``theorem 5.3``, without the space."""
+_PLAIN_NUMBER: Final = re.compile(r"([a-z]+?)([a-e]|\d+)", re.ASCII)
+_BARE_NUMBER: Final = re.compile(r"([a-e]|[1-9])\.([1-9]\d?)", re.ASCII)
 
 
 def known_claim(claim_id: str) -> Claim:
@@ -53,7 +55,7 @@ def run_list(arguments: Arguments) -> int:
 
 def run_show(arguments: Arguments) -> int:
     """Print one claim, or all of a label, verified unless that is not wanted. The status is 1 if one does not pass."""
-    claims = _claims_of(" ".join(arguments.id))
+    claims = claims_of(" ".join(arguments.id))
     from fsl_num.report import claims as report
 
     records: dict[str, Outcome] = {}
@@ -80,8 +82,24 @@ def run_show(arguments: Arguments) -> int:
     return 0 if all(records[claim.id].passes for claim in claims if records) else 1
 
 
-def _claims_of(name: str) -> Sequence[Claim]:
+def claims_named(names: Sequence[str]) -> list[Claim]:
+    """The claims of such ids, labels, numbers (one word or two, ``theorem 5.3``) and lines, each once.
+
+    >>> [claim.id for claim in claims_named(["thm:wsd", "lem: half-scale", "thm: wsd"])]
+    ['thm: wsd', 'lem: half-scale']
+    """
+    joined: list[str] = []
+    for name in names:
+        if joined and _BARE_NUMBER.fullmatch(name.lower()) and joined[-1].isalpha():
+            joined[-1] += f" {name}"
+        else:
+            joined.append(name)
+    return list({claim.id: claim for name in joined for claim in claims_of(name)}.values())
+
+
+def claims_of(name: str) -> Sequence[Claim]:
     """The claim with that id, or else all that bear that label, or those of the place at that line of the paper."""
+    from fsl_num.claims.labels import STATEMENTS
     from fsl_num.claims.registry import all_claims
 
     wanted = "".join(name.split())
@@ -90,6 +108,16 @@ def _claims_of(name: str) -> Sequence[Claim]:
         return _claims_at(int(line))
     if numbered := _NUMBERED.fullmatch(wanted.lower()):
         return _claims_numbered(numbered[1], f"{numbered[2].upper()}.{numbered[3]}")
+    if (plain := _PLAIN_NUMBER.fullmatch(wanted.lower())) and plain[1] in STATEMENTS:
+        raise InputError(
+            f"{name!r} has no section: the paper counts its statements as {plain[1]} 5.1; `fsl list section 5` lists"
+            " the claims of a section"
+        )
+    if _BARE_NUMBER.fullmatch(wanted.lower()):
+        raise InputError(
+            f"{name!r} is the number of a statement or of a section: say which (theorem {name}, or lemma, "
+            f"proposition, ...); `fsl list section {name}` lists the claims of a section"
+        )
     claims = [claim for claim in all_claims() if "".join(claim.id.split()) == wanted]
     return claims or [each for each in all_claims() if "".join(each.label.split()) == wanted] or [known_claim(name)]
 

@@ -45,15 +45,16 @@ def _chosen(errata: Sequence[Erratum], arguments: Arguments) -> Sequence[Erratum
     if arguments.label is not None:
         label = known(arguments.label, [erratum.label for erratum in errata], "label with an erratum")
     if arguments.id:
-        errata = _named(errata, " ".join(arguments.id))
+        errata = _named(errata, arguments.id)
     return [erratum for erratum in errata if kind in (None, erratum.kind) and label in (None, erratum.label)]
 
 
-def _named(errata: Sequence[Erratum], typed: str) -> Sequence[Erratum]:
-    """The errata at a line of the paper's source, of an id, at a label, or about a claim."""
+def _named(errata: Sequence[Erratum], words: Sequence[str]) -> Sequence[Erratum]:
+    """The errata at a line of the paper's source, of an id, at a label, or about a claim, or of several of these."""
     from fsl_num.claims.registry import all_claims
     from fsl_num.report.claims import errata_about
 
+    typed = " ".join(words)
     if typed.isascii() and typed.isdigit():
         return _at_line(errata, int(typed))
     about: dict[str, Collection[str]] = {}  # what can be named -> the ids of its errata
@@ -64,7 +65,9 @@ def _named(errata: Sequence[Erratum], typed: str) -> Sequence[Erratum]:
         about[claim.id] = errata_ids
         about[claim.label] = {*about.get(claim.label, ()), *errata_ids}
     about |= {erratum.id: {erratum.id} for erratum in errata}
-    ids = about[known(typed, about, "erratum, label or claim")]
+    several = typed not in about and all(word in about for word in words)  # labels have spaces
+    ids = {erratum_id for name in (words if several else [known(typed, about, "erratum, label or claim")])
+           for erratum_id in about[name]}  # fmt: skip
     return [erratum for erratum in errata if erratum.id in ids]
 
 
@@ -88,7 +91,7 @@ COMMANDS = {
         "errata",
         run,
         [
-            click.Argument(["id"], nargs=-1, metavar="[ID|LINE|LABEL|CLAIM]"),
+            click.Argument(["id"], nargs=-1, metavar="[ID...|LINE|LABEL|CLAIM]"),
             Option(
                 "--kind", help="only this kind: false as stated, gap in the argument, inconsistency, typo or remark"
             ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +37,6 @@ from fsl_num.cli.rates import (
 if TYPE_CHECKING:
     from fsl_num.curves.curve import LossCurve
     from fsl_num.curves.plan import Plan
-    from fsl_num.curves.predict import Prediction
     from fsl_num.curves.result import FitResult
     from fsl_num.curves.score import Score
 
@@ -53,6 +53,7 @@ def run_fit(arguments: Arguments) -> int:
     level = level_of(arguments)
     from fsl_num.curves.fit import fit
     from fsl_num.curves.transfer import like_longest
+    from fsl_num.design.rivals import rivals
     from fsl_num.report import fits as report
 
     fitted, predicted = read_files(arguments, arguments.train, files)
@@ -62,22 +63,19 @@ def run_fit(arguments: Arguments) -> int:
         train = [result.as_fitted(curve) for curve in train]
         scores = result.scores(test, level) if test else {}
         wanted = level if result.drawn is not None else None
-        asked = {name: like_longest(train, name, arguments.steps, _peak(arguments)) for name in named}
+        steps, peak = arguments.steps, _peak(arguments)
+        asked = {name: like_longest(train, name, steps, peak) for name in named}
         predictions = {name: result.predict(plan, wanted) for name, plan in asked.items()}
         predictions |= {curve.name: result.predict(curve, wanted) for curve in test}
-        rivals: dict[str, Prediction] = {}
-        if predictions and not result.law.final_only:
-            for name in (rival for rival in _RIVALS if rival not in named):
-                plan = like_longest(train, name, arguments.steps, _peak(arguments))
-                rivals[name] = result.predict(plan, wanted)
+        usual = None if result.law.final_only else rivals(result, steps, peak, level, runs=train)
         outputs.write("--save", lambda: result.to_json() + "\n")
         outputs.draw("--plot", lambda: result.plot(test or None, level).figure)
         if arguments.json:
             own = {} if result.law.final_only else result.scores()
             tables = (_by_path(fitted, own), _by_path(predicted, scores))
-            show_json(report.fit_json(result, *tables, {name: predictions[name] for name in named}))
+            show_json(report.fit_json(result, *tables, predictions, usual))
         else:
-            outputs.show(*report.fit_text(result, scores, level, predictions, rivals, arguments.verbose))
+            outputs.show(*report.fit_text(result, scores, level, predictions, usual, arguments.verbose))
     return 0
 
 
@@ -100,9 +98,10 @@ def run_predict(arguments: Arguments) -> int:
     from fsl_num.report import fits as report
 
     with refused():
-        prediction = result.predict(planned(arguments), level if result.drawn is not None else None)
+        plan, unseen = planned(arguments, result)
+        prediction = replace(result.predict(plan, level if result.drawn is not None else None), unseen=unseen)
     outputs.write("--csv", lambda: report.prediction_csv(prediction))
-    outputs.draw("--plot", lambda: report.prediction_figure(result, prediction))
+    outputs.draw("--plot", lambda: prediction.plot().figure)
     if arguments.json:
         show_json(report.prediction_json(result, prediction))
     else:
@@ -194,21 +193,32 @@ def saved_fit(path: str, option: str = "--fit") -> FitResult:
         raise InputError(f"{option} {path!r}: {one_line(error)}") from error
 
 
-def planned(arguments: Arguments) -> Plan:
-    """The schedule typed: named, with a linear warmup in its first steps, or the rates of a file."""
+def planned(arguments: Arguments, fit: FitResult) -> tuple[Plan, str]:
+    """The schedule typed: named, with a linear warmup in its first steps, or the rates of a file.
+
+    And, in words, what was taken for the first rates of a file that begins late: those of the runs fitted.
+    """
     import numpy as np
 
+    from fsl_num.curves.curve import LossCurve
     from fsl_num.curves.plan import Plan
     from fsl_num.curves.rates import warmup_in
+    from fsl_num.curves.unseen import words_of_prediction
     from fsl_num.schedules import parameters_of, step_rates
 
-    warmup, said = arguments.warmup or 0, 1.0
+    warmup, said, unseen = arguments.warmup or 0, 1.0, ""
     refuse_two_rates(arguments)
     if arguments.schedule_file is not None:
         own = ("warmup", "batch_size")
         refuse_unused("--schedule-file", given_parameters(arguments), own, ": the file says every rate")
-        listed, said = updates_of_file(arguments.schedule_file, "--schedule-file", arguments.columns)
+        listed, said, late = updates_of_file(arguments.schedule_file, "--schedule-file", arguments.columns)
         rates, name = np.array(listed), Path(arguments.schedule_file).name
+        if late:
+            log = LossCurve([late, rates.size], [1.0, 1.0], schedule=rates, unseen=late)
+            say = "Say it where you know it: --warmup N, 0 for none."
+            unseen = words_of_prediction(fit, log, say) if arguments.warmup is None else ""
+            log = fit.as_fitted(log) if arguments.warmup is None else log.warmed(warmup)
+            rates, warmup = log.plan.rates, log.plan.warmup
     else:
         needed = {"--peak-lr": arguments.peak_lr, "--steps": arguments.steps}
         if missing := [option for option, value in needed.items() if value is None]:
@@ -228,7 +238,8 @@ def planned(arguments: Arguments) -> Plan:
     recorded = recorded[recorded > warmup] if (recorded > warmup).any() else recorded[-1:]
     size = None if arguments.model_size is None else float(arguments.model_size)
     batch = getattr(arguments, "batch_size", None)
-    return Plan(rates, recorded, min(warmup, count), said if batch is None else float(batch), size, name)
+    plan = Plan(rates, recorded, min(warmup, count), said if batch is None else float(batch), size, name)
+    return plan, unseen
 
 
 def level_option(section: str = "") -> Option:
@@ -255,7 +266,6 @@ def fit_options(early: str = "0 for laws that hold there") -> list[Option]:
     ]  # fmt: skip
 
 
-_RIVALS = ("constant", "cosine", "wsd", "linear")
 _TRAIN = click.Argument(["train"], nargs=-1, required=True, metavar="TRAIN...")
 _LAWS = Names("fsl_num.curves.laws:LAWS", "auto")
 COMMANDS = {
@@ -277,7 +287,8 @@ COMMANDS = {
             json_option(),
         ],
         "Fit a law to the loss curves of one or more training runs (files TRAIN), and predict what other schedules "
-        "would give, or, where FILEs of --predict hold runs, how well these are predicted.",
+        "would give (the usual ones, unless --predict names some), or, where FILEs of --predict hold runs, how well "
+        "these are predicted.",
     ),
     "predict": Command(
         "predict",

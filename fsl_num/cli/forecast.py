@@ -58,13 +58,12 @@ def _once(arguments: Arguments, outputs: Outputs) -> None:
     (curve,) = runs.values()
     target = _target(arguments.target)
     from fsl_num.curves.forecast import forecast
-    from fsl_num.curves.pictures import draw_forecast
     from fsl_num.report import fits as report
 
     settings = fit_settings(arguments) | {"level": level_of(arguments)}
     with refused():
         endings = forecast(curve, arguments.to, arguments.schedule, list(others.values()), **settings)
-    outputs.draw("--plot", lambda: draw_forecast(curve, endings).figure)
+    outputs.draw("--plot", lambda: endings.plot(target=target).figure)
     if arguments.json:
         show_json(report.forecast_json(endings, target))
     else:

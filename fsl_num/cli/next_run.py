@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import click
+
 from fsl_num.cli.fit import level_of, level_option, planned, saved_fit
 from fsl_num.cli.inputs import InputError, real_number, refused
 from fsl_num.cli.options import Arguments, Command, Option, Read, json_option, schedule_options, whole
@@ -27,7 +29,9 @@ def run(arguments: Arguments) -> int:
     from fsl_num.report import next_run as report
 
     with refused():
-        target = planned(arguments)
+        target, unseen = planned(arguments, fitted)
+        if unseen:
+            click.echo(f"fsl: {arguments.schedule_file}: {unseen}", err=True)
         candidates: dict[str, Any] = {}
         for name in arguments.candidates:
             if name in files:

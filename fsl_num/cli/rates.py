@@ -124,12 +124,20 @@ def columns_of(text: str | None) -> dict[str, Any] | None:
 
 
 def rates_of_file(path: str, option: str = "--schedule-file", columns: str | None = None) -> list[float]:
-    """The learning rate of every update, see :func:`updates_of_file`."""
-    return updates_of_file(path, option, columns)[0]
+    """The learning rate of every update, see :func:`updates_of_file`; that of the first row before a late one."""
+    rates, _, unseen = updates_of_file(path, option, columns)
+    if unseen:
+        click.echo(
+            f"fsl: {path}: begins at step {unseen}, and nothing says the rates before: that of its first row is taken"
+            " (a row for step 0 says another)",
+            err=True,
+        )
+    return rates
 
 
-def updates_of_file(path: str, option: str, columns: str | None = None) -> tuple[list[float], Any]:
-    """The learning rate of every update, none negative and not all 0, and the batch sizes: one an update, or 1.
+def updates_of_file(path: str, option: str, columns: str | None = None) -> tuple[list[float], Any, int]:
+    """The learning rate of every update, none negative and not all 0; the batch sizes, one an update, or 1; and how
+    many of the first updates precede the first row of a file that begins late.
 
     The file holds one rate a row; or it is a table "step,lr", or a log with steps and rates, and the rates between its
     rows are rebuilt as those of a log are (:func:`~fsl_num.curves.rates.rates_of_rows`). Batch sizes are those of a log
@@ -140,14 +148,15 @@ def updates_of_file(path: str, option: str, columns: str | None = None) -> tuple
     lines = text_of(path, option).splitlines()
     first = next((line.strip() for line in lines if line.strip()), "")
     if first == _TABLE:
-        return _rates_of_table(lines, path, option), 1.0
+        rates, unseen = _rates_of_table(lines, path, option)
+        return rates, 1.0, unseen
     try:
         rows = _numbers(lines, path, option, "a learning rate", nearest_double)
     except InputError as error:
         if path == STANDARD or _is_number(first):
             raise
         return _rates_of_log(path, option, why_no_number=error)
-    return _checked(rows, option), 1.0
+    return _checked(rows, option), 1.0, 0
 
 
 def _is_number(cell: str) -> bool:
@@ -167,11 +176,11 @@ def _checked(rows: Sequence[tuple[int, float]], option: str) -> list[float]:
     return [rate for _, rate in rows]
 
 
-def _rates_of_table(lines: Sequence[str], path: str, option: str) -> list[float]:
-    """The rate of every update, of a table "step,lr" with a row for each update or for some."""
+def _rates_of_table(lines: Sequence[str], path: str, option: str) -> tuple[list[float], int]:
+    """The rate of every update, of a table "step,lr" with a row for each update or for some, and how late it begins."""
     import numpy as np
 
-    from fsl_num.curves.rates import rates_of_rows
+    from fsl_num.curves.rates import rates_of_rows, unseen_updates
 
     header = next(row for row, line in enumerate(lines) if line.strip())
     body = [""] * (header + 1) + list(lines[header + 1 :])
@@ -186,27 +195,30 @@ def _rates_of_table(lines: Sequence[str], path: str, option: str) -> list[float]
         if step <= before:
             raise InputError(f"{option}: row {row} of {path!r} is for step {step}, but the row before for {before}")
     if numbers[-1] - numbers[0] + 1 == len(numbers) and numbers[0] <= 1:
-        return rates
+        return rates, 0
     with refused():
-        return [float(rate) for rate in rates_of_rows(np.array(numbers), np.array(rates))]
+        return [float(rate) for rate in rates_of_rows(np.array(numbers), np.array(rates))], unseen_updates(numbers)
 
 
 def _rates_of_log(
     path: str, option: str, columns: Mapping[str, Any] | None = None, why_no_number: InputError | None = None
-) -> tuple[list[float], Any]:
-    """Rates and batch sizes of a log; what neither holds numbers only nor is a log is refused as both."""
+) -> tuple[list[float], Any, int]:
+    """Rates and batch sizes of a log, and how late it begins.
+
+    What neither holds numbers only nor is a log is refused as both.
+    """
     from fsl_num.curves.reading import read_rates
 
     try:
         with refused():
-            rates, warmup, batches = read_rates(path, columns)
+            said = read_rates(path, columns)
     except InputError as error:
         if why_no_number is None:
             raise InputError(f"{option}: {error}") from error
         raise InputError(f"{why_no_number}; nor is it a log with learning rates: {error}") from error
-    if warmup:
-        click.echo(f"fsl: {path}: the rate rises over the first {warmup} updates: taken for warmup", err=True)
-    return _checked(list(enumerate(map(float, rates))), option), batches
+    for note in said.notes:
+        click.echo(f"fsl: {path}: {note}", err=True)
+    return _checked(list(enumerate(map(float, said.rates))), option), said.batch_sizes, said.unseen
 
 
 def refuse_export_as_table(arguments: Arguments) -> None:

@@ -40,9 +40,9 @@ def run(arguments: Arguments) -> int:
     from fsl_num.claims import registry, runner
     from fsl_num.claims.errata import check_claims, errata
     from fsl_num.claims.labels import place_verdicts
-    from fsl_num.cli.claims import known_claim
+    from fsl_num.cli.claims import claims_named
 
-    ids = tuple(known_claim(claim_id).id for claim_id in dict.fromkeys(arguments.ids))
+    ids = tuple(claim.id for claim in claims_named(arguments.ids))
     point = _point(arguments.at, ids)
     ids = tuple(dict.fromkeys(ids)) or tuple(claim.id for claim in registry.all_claims())
     profile = "deep" if arguments.deep else arguments.profile
@@ -106,7 +106,13 @@ def run(arguments: Arguments) -> int:
         account = None if arguments.ids else places
         outputs.show(
             *verification(
-                records, mistakes, known, notes, whole=not arguments.ids, places=account, named=arguments.ids or ()
+                records,
+                mistakes,
+                known,
+                notes,
+                whole=not arguments.ids,
+                places=account,
+                named=ids if arguments.ids else (),
             )
         )
     if any(record.message == runner.LOST for record in records):
@@ -227,8 +233,9 @@ COMMANDS = {
             Option("--seed", type=whole(0), default=0, help="seed of every draw (default: 0)"),
             Option("--at", metavar="S,BETA", help="judge the claims named at this one point, as in --at 1/2,4"),
         ],
-        "Check every claim of the paper, or those with an ID (see fsl list): derive it, measure it, and refute its "
-        "mutants. Exit status 0 only if every claim passes. Results are kept under the content of claim and code, and "
-        "found again: a run that was killed goes on where it was, and only what changed is checked anew.",
+        "Check every claim of the paper, or those with an ID, a label or a number (fsl verify theorem 5.1), or at a "
+        "line of its source: derive it, measure it, and refute its mutants. Exit status 0 only if every claim passes. "
+        "Results are kept under the content of claim and code, and found again: a run that was killed goes on where it "
+        "was, and only what changed is checked anew.",
     )
 }  # fmt: skip

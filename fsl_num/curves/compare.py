@@ -9,8 +9,11 @@ from typing import Any, Final
 from fsl_num.curves.curve import LossCurve
 from fsl_num.curves.fit import fit
 from fsl_num.curves.laws.base import Law
+from fsl_num.curves.predict import said_once
 from fsl_num.curves.result import FitResult
-from fsl_num.curves.score import Score, mean_score, table
+from fsl_num.curves.score import COLUMNS, Score, cell, mean_score, table
+from fsl_num.curves.unseen import words_of_prediction
+from fsl_num.results import html_table
 
 COMPARED: Final = ("auto", "fsl-ansatz", "multi-power", "momentum")
 """The laws that are compared unless others are named."""
@@ -20,7 +23,7 @@ COMPARED: Final = ("auto", "fsl-ansatz", "multi-power", "momentum")
 class Comparison:
     """The fits by the name that was asked for, and their scores: ``scores[law][curve]``.
 
-    ``reasons`` says why a law could not be fitted.
+    ``reasons`` says why a law could not be fitted, ``doubts`` what a reader of its scores should know of the curves.
 
     >>> Comparison({}, {}).means
     {}
@@ -29,11 +32,19 @@ class Comparison:
     fits: dict[str, FitResult]
     scores: dict[str, dict[str, Score]]
     reasons: dict[str, str] = field(default_factory=dict)
+    doubts: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def means(self) -> dict[str, Score]:
         """The mean score of each law over the test curves."""
         return {name: mean_score(scores.values()) for name, scores in self.scores.items()}
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What makes the scores of the best law doubtful, and which laws were not fitted."""
+        best = min(self.means, key=lambda name: self.means[name].rmse, default="")
+        missing = [f"{law}: not fitted: {reason}" for law, reason in self.reasons.items()]
+        return (*[f"{best}: {doubt}" for doubt in self.doubts.get(best, ())], *missing)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the root mean square error of every law on every run; return the axes (needs matplotlib).
@@ -44,6 +55,11 @@ class Comparison:
         from fsl_num.curves.pictures import draw_comparison
 
         return draw_comparison(self, ax)
+
+    def _repr_html_(self) -> str:
+        means = sorted(self.means.items(), key=lambda pair: pair[1].rmse)
+        rows = [(name, *(cell(getattr(mean, column)).strip() for column in COLUMNS)) for name, mean in means]
+        return html_table(("law", *COLUMNS), rows, items=self.sentences)
 
     def table(self) -> str:
         """Return the mean scores as a table in plain text, one law a line."""
@@ -106,6 +122,8 @@ def compare(
             result = fit(training, each, intervals=intervals, **settings)
             comparison.scores[name] = result.scores(tests, level)
             comparison.fits[name] = result
+            unseen = {curve.name: [words] for curve in tests if (words := words_of_prediction(result, curve))}
+            comparison.doubts[name] = (*result.warnings, *said_once(unseen))
         except (ValueError, ArithmeticError) as error:
             comparison.reasons[name] = " ".join(str(error).split())
     return comparison

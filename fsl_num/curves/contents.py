@@ -29,7 +29,7 @@ from typing import IO, Any, Final
 from fsl_num.curves.columns import meaning, plain
 from fsl_num.curves.curve import CurveError
 from fsl_num.curves.gathered import Gathered
-from fsl_num.curves.records import flat, tables_of
+from fsl_num.curves.records import flat, record_in, tables_of
 from fsl_num.curves.tables import Table, number_of
 from fsl_num.curves.text_logs import looks_printed, table_of_lines
 
@@ -247,6 +247,7 @@ def _table_of_cells(path: Path, name: str, lines: Iterator[tuple[int, str]], hea
     first = next(lines)
     names = _split(path, [first], delimiter)[0]
     numbered = all(_is_number(cell) for cell in names)
+    head = None if numbered else first[1].strip()
     if numbered and len(names) == 3 and _number(names[0]) > _MILLISECONDS:  # a metric as MLflow keeps it
         names, numbered, lines = ["timestamp", "Value", "Step"], False, chain([first], lines)
     if numbered and header:
@@ -266,6 +267,10 @@ def _table_of_cells(path: Path, name: str, lines: Iterator[tuple[int, str]], hea
         least -= 1  # a delimiter at the end of the line: there may be cells beneath, or none
     columns, comma = Gathered(names), delimiter != ","
     while part := list(islice(lines, ROWS)):
+        if head is not None:  # a run that was resumed writes it again
+            part = [line for line in part if line[1].strip() != head]
+        if not part:
+            continue
         rows = _split(path, part, delimiter)
         for row, (number, _) in zip(rows, part, strict=True):
             while len(row) > len(names) and row[-1] == "":
@@ -350,7 +355,7 @@ def _records(path: Path, lines: Iterator[tuple[int, str]]) -> Iterator[list[tupl
         records = []
         for number, line in part:
             try:
-                record = json.loads(line)
+                record = record_in(line)
             except (ValueError, RecursionError) as error:
                 raise CurveError(f"{path}: not a JSON record ({error}); the line may be cut short", number) from error
             if not isinstance(record, dict):
@@ -362,7 +367,7 @@ def _records(path: Path, lines: Iterator[tuple[int, str]]) -> Iterator[list[tupl
 def _whole_object(text: str, first: str) -> bool:
     """Whether a text that begins like an object is one object, not one on each line."""
     try:
-        record = json.loads(first)
+        record = record_in(first)
     except (ValueError, RecursionError):
         return not first.rstrip().endswith("}")  # a line that ends like a record is one, cut or damaged
     return any(isinstance(cell, (list, dict)) for cell in record.values()) and sum(1 for _ in _lines(text)) == 1

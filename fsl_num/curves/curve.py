@@ -10,7 +10,7 @@ import numpy as np
 
 from fsl_num.curves.plan import Plan, Steps, as_plan
 from fsl_num.curves.rates import BETWEEN, MEANT_TOKENS, WARMUP_SHAPES, rates_of_rows, unseen_updates
-from fsl_num.results import Result
+from fsl_num.results import Result, as_loss, first_and_last, html_table
 from fsl_num.validation import Array, as_array, instance_of, one_of, positive, real_number, whole_count, whole_size
 
 
@@ -263,15 +263,21 @@ class LossCurve(Result):
             notes=(*self.notes, note),
         )
 
-    def warmed(self) -> LossCurve:
+    def warmed(self, longest: int | None = None) -> LossCurve:
         """Return the curve as if its ``unseen`` first updates were a linear warmup; itself where there are none.
 
-        >>> LossCurve([4, 5, 6], [3.0, 2.5, 2.4], lr=[0.4] * 3, unseen=4).warmed().plan.rates.round(3).tolist()
-        [0.0, 0.1, 0.2, 0.3, 0.4, 0.4]
+        ``longest``: the rate rises over at most so many of them, and stays.
+
+        >>> curve = LossCurve([4, 5, 6], [3.0, 2.5, 2.4], lr=[0.4] * 3, unseen=4)
+        >>> curve.warmed().plan.rates.round(3).tolist(), curve.warmed(2).plan.rates.round(3).tolist()
+        ([0.0, 0.1, 0.2, 0.3, 0.4, 0.4], [0.0, 0.2, 0.4, 0.4, 0.4, 0.4])
         """
-        if not self.unseen:
+        count = min(self.unseen or 0, self.plan.rates.size)
+        if longest is not None:
+            count = min(count, whole_count("longest", longest, least=0))
+        if not count:
             return self
-        rates, count = np.array(self.plan.rates), min(self.unseen, self.plan.rates.size)
+        rates = np.array(self.plan.rates)
         rates[:count] *= np.arange(count) / count
         plan = replace(self.plan, rates=rates, recorded=None)
         return replace(self, lr=None, schedule=plan, batch_size=1.0, warmup=count, unseen=0)
@@ -339,6 +345,13 @@ class LossCurve(Result):
         from fsl_num.curves.pictures import draw_curve
 
         return draw_curve(self, ax)
+
+    def _repr_html_(self) -> str:
+        rates = np.append(self.plan.rates, self.plan.rates[-1])[self.step]  # of the next update, as logs have them
+        measured = zip(self.step, rates, self.loss, strict=True)
+        rows = first_and_last([(str(step), f"{rate:.4g}", as_loss(loss)) for step, rate, loss in measured])
+        title = f"{self.name}: {len(self)} rows, steps {self.step[0]} to {self.step[-1]}"
+        return html_table(("step", "learning rate", "loss"), rows, title=title, items=self.notes)
 
 
 def _column(name: str, given: Any, rows: Any, size: int | None = None, *, single: bool = False) -> Array:

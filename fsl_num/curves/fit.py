@@ -21,17 +21,19 @@ from fsl_num.curves.repeats import seed_variance
 from fsl_num.curves.result import FitResult
 from fsl_num.curves.search import Found, Residuals, Settings, Task, search, task
 from fsl_num.curves.transfer import transfer, transfer_words
-from fsl_num.results import percent
+from fsl_num.curves.unseen import words_of_fit
+from fsl_num.results import as_loss, percent
 from fsl_num.validation import Array, entries, flag, whole_seed
 
 _GROWN = {"auto": "fsl-full", "fsl-sgd": "fsl-sgd"}  # laws with the terms that the curves say something of
-_HARDLY, _FAR_BETTER = 1.1, 100.0
 # Nearly all runs have a warmup. Where one precedes the log, the rate of the first row fitted up to 1.3 times as well
 # (two constant runs of 25M). To deny one wrongly made predictions up to 78 % wrong there; to take one wrongly cost runs
 # that the law made without one at most 0.6 %, and 2 % after a run of constant rate alone, which is 4 % off either way.
 # A log that begins behind a tenth of its steps rather is a branch of another run.
 _CLEARLY, _LONGEST_WARMUP = 2.0, 0.1
 _LAST_ROWS, _DIVERGED = 5, 0.2
+_ONE_UNIT = 100.0  # times: no sweep of peaks is so wide
+_FLAT = 1e-6  # relative: losses in single precision that are one
 _UNSEEN = 0.5  # of a run: more updates of unknown rates are not guessed
 _MISSED, _NOISES = 0.03, 3.0  # of log loss; fits of real runs miss half of their rows by .001 to .008
 _SEEDS = 0.01  # seeds differ by a tenth of a per cent or two
@@ -82,16 +84,16 @@ def fit(
             )
     intervals, seed = flag("intervals", intervals), whole_seed(seed)
     notes: list[str] = []
-    warnings = _warnings(given, used)
+    warnings = [*_unlike_words(given), *_warnings(given, used)]
     tried = _searched(law, given, used)
     unseen = [curve.name for curve in given if curve.unseen]
-    warmed = False
+    warmed: bool | None = None
     if unseen and not tried.whole.law.final_only:
         other = _searched(law, [curve.warmed() for curve in given], used)
         held, rising = (each.search.best.objective for each in (tried, other))
         usual = all(curve.unseen <= _LONGEST_WARMUP * curve.plan.rates.size for curve in given)
         warmed = rising < (_CLEARLY if usual else 1.0) * held
-        warnings.append(_unseen_words(unseen, held, rising, warmed))
+        warnings.append(words_of_fit(unseen, held, rising, warmed))
         if warmed:
             tried, curves_given = other, [curve.warmed() for curve in given]
     given, whole, thinned, search_of_starts = tried.curves, tried.whole, tried.thinned, tried.search
@@ -186,21 +188,6 @@ def _searched(law: str | Law, curves: Sequence[LossCurve], settings: Settings) -
     return _Searched(given, whole, thinned, best, notes)
 
 
-def _unseen_words(names: Sequence[str], held: float, rising: float, warmed: bool) -> str:
-    """What was taken for the learning rates before logs that begin late, and why."""
-    ratio = max(held, rising) / max(min(held, rising), 1e-300)
-    far = "hardly" if ratio < _HARDLY else f"{ratio:.2g} times" if ratio < _FAR_BETTER else "far"
-    warmup, first = "a linear warmup", "the rate of the first row"
-    better, worse = (warmup, first) if rising < held else (first, warmup)
-    end = ", which is taken as most runs have one" if warmed and held <= rising else ", and is taken"
-    taken = f"{better} fits {far} better than {worse}{end}"
-    shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
-    return (
-        f"{shown}: begins late, and nothing says what the learning rate was before. There {taken}. Say it where you"
-        " know it: warmup= (--warmup N, 0 for none), or the run it branched from (--branch-of)."
-    )
-
-
 def _reduced_words(curves: Sequence[LossCurve], reduced: Sequence[LossCurve]) -> list[str]:
     """What was done to curves of too many rows."""
     pairs = [pair for pair in zip(curves, reduced, strict=True) if pair[0] is not pair[1]]
@@ -250,6 +237,17 @@ def _missed_words(curves: Sequence[LossCurve], whole: Task, theta: Array) -> lis
     ]
 
 
+def _unlike_words(curves: Sequence[LossCurve]) -> list[str]:
+    """That the peak rates of runs are hardly in one unit, where they lie so far apart."""
+    low, high = (choose(curves, key=lambda curve: curve.plan.peak) for choose in (min, max))
+    if high.plan.peak <= _ONE_UNIT * low.plan.peak:
+        return []
+    return [
+        f"The peak rates lie between {low.plan.peak:.3g} ({low.name}) and {high.plan.peak:.3g} ({high.name}): are they"
+        " in one unit? A multiplier is none of a rate: say all rates in one (--rates), or fit each kind alone."
+    ]
+
+
 def _seed_words(variance: float, pairs: Sequence[tuple[str, str]]) -> str:
     """How far runs that were trained alike lie apart, and what that means."""
     shown = ", ".join(f"{one} and {other}" for one, other in pairs[:3]) + (", ..." if len(pairs) > 3 else "")
@@ -265,6 +263,11 @@ def _warnings(curves: Sequence[LossCurve], settings: Settings) -> list[str]:
     sentences = []
     for curve in curves:
         loss, step = curve.observed, curve.plan.recorded
+        if loss.size > 1 and np.ptp(loss) <= _FLAT * loss.max():
+            sentences.append(
+                f"{curve.name}: its losses are all {as_loss(float(loss[0]))}: is it the right column, and did the run"
+                " learn? What is predicted is what is expected before any loss is seen."
+            )
         # half of the rows lie so far off the middle of their neighbours, which a steep fall does not move; of values
         # that scatter independently that is 0.6745 sqrt(3/2) of their deviation, and a step between two sqrt(2) of it
         middles = 0.5 * (np.log(loss[2:]) + np.log(loss[:-2]))

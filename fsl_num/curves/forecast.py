@@ -13,12 +13,12 @@ from fsl_num.curves.batches import last_batch
 from fsl_num.curves.curve import CurveError, LossCurve
 from fsl_num.curves.fit import fit
 from fsl_num.curves.plan import Plan
-from fsl_num.curves.predict import Prediction
+from fsl_num.curves.predict import Prediction, said_once
 from fsl_num.curves.result import FitResult
-from fsl_num.results import Result
+from fsl_num.results import Result, how_well, html_table
 from fsl_num.schedules import SCHEDULES, as_schedule, parameters_of, step_rates
 from fsl_num.schedules.catalogue import BYTES_OF_A_STEP
-from fsl_num.validation import affordable, entries, instance_of, proper_share, whole_count
+from fsl_num.validation import affordable, entries, instance_of, positive, proper_share, whole_count
 
 ENDINGS: Final = ("hold", "decay now", "decay late")
 """How the rest of the run may go: the last rate held, a linear decay to 0 from now on, and one over the last fifth of
@@ -52,7 +52,7 @@ class Forecast(Result):
     ``fitted``: the fit to the run so far and to the others. ``last``: the last step of the run. ``surprise``: the error
     of what the first three quarters of the run predict of its last rows, in half-widths of the 90 % interval; above 1
     it is off track, nan where the run is too short to tell. ``followed``: the schedule of which the run's rates are the
-    beginning, in words; "" where none was found or looked for.
+    beginning, in words; "" where none was found or looked for. :func:`forecast` makes one.
     """
 
     fitted: FitResult
@@ -70,8 +70,40 @@ class Forecast(Result):
         """The ending that was asked for."""
         return next(iter(self.predictions.values()))
 
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Which schedule it follows, whether it is on track, and how far to trust the predictions."""
+        said = []
+        if self.followed:
+            said.append(f"Its rates so far are those of a {self.followed} over {self.main.plan.rates.size} steps.")
+        if math.isfinite(self.surprise):
+            state = "on track" if self.surprise <= 1.0 else "off track"
+            said.append(
+                f"The run is {state} at step {self.last}: its last quarter lies"
+                f" {float(f'{self.surprise:.2g}'):g} half-widths of the interval from what the rows before predict."
+            )
+        return (*said, *said_once({name: each.sentences for name, each in self.predictions.items()}))
+
+    def plot(self, target: float | None = None, ax: Any = None) -> Any:
+        """Draw the run and its endings with their intervals; return the axes (needs matplotlib).
+
+        ``target``: a loss to be reached, drawn with the steps at which it is.
+        """
+        from fsl_num.curves.pictures import draw_forecast
+
+        return draw_forecast(self, None if target is None else positive("target", target), ax)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (name, each.in_digits(each.final), "" if (half := each.mean_half_width) is None else how_well(half))
+            for name, each in self.predictions.items()
+        ]
+        head = ("ending", f"loss after {int(self.main.step[-1])} steps", "known to")
+        return html_table(head, rows, items=(*self.fitted.warnings, *self.sentences))
+
     def reaches(self, target: float) -> dict[str, int | None]:
         """Return for each ending the first predicted step with a loss of at most ``target``, or None."""
+        target = positive("target", target)
         first_steps: dict[str, int | None] = {}
         for name, prediction in self.predictions.items():
             low = np.flatnonzero(prediction.loss <= target)

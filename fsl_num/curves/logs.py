@@ -10,11 +10,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from fsl_num.curves.columns import UNITS, is_noise_scale, meaning, plain
+from fsl_num.curves.columns import UNITS, meaning, plain
 from fsl_num.curves.curve import CurveError, LossCurve
+from fsl_num.curves.log_notes import of_losses, of_noise_scales, of_rates, place
 from fsl_num.curves.rates import unseen_updates, warmup_of
 from fsl_num.curves.runs import Series, by_run, kept_last, series_of
-from fsl_num.curves.tables import Table, as_table, filled, numbers
+from fsl_num.curves.tables import Table, as_table, numbers
 from fsl_num.validation import Array, one_of, positive
 
 RESTARTS: Final = ("refuse", "keep-last")
@@ -22,7 +23,6 @@ RESTARTS: Final = ("refuse", "keep-last")
 
 _LARGEST_LOSS = 20.0
 """A loss in nats begins near the log of the vocabulary, at most 14 for a million words; a perplexity lies above."""
-_LARGEST_RATE = 1.5  # of an update: above, a rate is in other units, or a multiplier
 _SAME = 0.02  # two losses of one row that differ by less are one, in two units
 _CONSTANT = 0.02  # batch sizes from rounded counts of tokens that differ by less are one batch size
 
@@ -127,10 +127,11 @@ def curve_from(table: Any, **options: Any) -> LossCurve:
     >>> curve_from({"Step": [1, 2], "learning_rate": [0.1, 0.1], "val/loss": [3.0, 2.5]}).loss.tolist()
     [3.0, 2.5]
     """
-    return single(curves_of([as_table(table)], log_options(**options)), "the table")
+    remedy = "give the rows of one alone"
+    return single(curves_of([as_table(table)], log_options(**options)), "the table", remedy)
 
 
-def single(curves: Sequence[LossCurve], where: str) -> LossCurve:
+def single(curves: Sequence[LossCurve], where: str, remedy: str = "take all of them with read_curves") -> LossCurve:
     """Return the one curve of a log; CurveError where there are several.
 
     >>> single([], "run.csv")
@@ -139,7 +140,7 @@ def single(curves: Sequence[LossCurve], where: str) -> LossCurve:
     """
     if len(curves) != 1:
         shown = ", ".join(curve.name for curve in curves[:6])
-        raise CurveError(f"{where} holds {len(curves)} runs ({shown}); take all of them with read_curves")
+        raise CurveError(f"{where} holds {len(curves)} runs ({shown}); {remedy}")
     return curves[0]
 
 
@@ -196,15 +197,15 @@ def curve_of(tables: Sequence[Table], options: LogOptions) -> LossCurve:
     loss, rate = series["loss"], series.get("lr") if options.schedule is None else None
     together = rate is not None and rate.table is loss.table and np.array_equal(rate.rows, loss.rows)
     if not (options.columns or {}).get("loss"):
-        _say_losses(tables, loss, notes)
-    _say_noise_scales(tables, notes)
+        notes += of_losses(tables, loss)
+    notes += of_noise_scales(tables)
     values, unit = _in_nats(loss, options.loss_unit)
     _check_losses(loss, values, options.loss_unit)
     if unit != "nats":
         notes.append(f"the loss is in {unit} and was turned into nats")
     if rate is not None:
         _check_swapped(rate, loss)
-        _say_rates(rate, notes)
+        notes += of_rates(rate)
     if loss.table.interval_means and not loss.meaning.held_out:
         gap = np.diff(loss.step, prepend=0.0)
         loss = replace(loss, step=loss.step - np.maximum(gap, 0.0) // 2)
@@ -222,47 +223,12 @@ def curve_of(tables: Sequence[Table], options: LogOptions) -> LossCurve:
         lr = rate.values
     elif rate is not None:
         schedule = _carried(rate, loss, known, warmup or 0, name)
-        notes.insert(0, f"the rates of {_place(rate)} ({rate.step.size} rows) are carried to the steps of the losses")
+        notes.insert(0, f"the rates of {place(rate)} ({rate.step.size} rows) are carried to the steps of the losses")
     curve = LossCurve(
         loss.step, values, lr, schedule, _batch_sizes(series, loss, options),
         rows=loss.rows, warmup=warmup, name=name, notes=tuple(notes), unseen=unseen, **known,
     )  # fmt: skip
     return curve if options.branch_of is None else curve.branched(options.branch_of, options.branch_step)
-
-
-def _place(series: Series) -> str:
-    return f"{series.name!r}" + (f" in {series.table.name}" if series.table.name not in ("table", series.name) else "")
-
-
-def _say_losses(tables: Sequence[Table], loss: Series, notes: list[str]) -> None:
-    """Note which loss was taken, where there were others."""
-    others = {
-        name: means
-        for table in tables
-        for name in table.columns
-        if (means := meaning(name)) is not None and means.role == "loss" and name != loss.name
-        if filled(table.columns[name]).any()
-    }
-    if others:
-        kind = "of validation" if loss.meaning.held_out else "of training"
-        shown = ", ".join(map(repr, list(others)[:4]))
-        size = loss.step.size
-        notes.append(f"the loss is {_place(loss)}, {kind}, {size} rows; there too: {shown} (--columns loss=...)")
-
-
-def _say_noise_scales(tables: Sequence[Table], notes: list[str]) -> None:
-    """Note a column of the gradient-noise scale, which without the norm of the gradient gives no noise of the loss."""
-    for name in dict.fromkeys(name for table in tables for name in table.columns):
-        if is_noise_scale(name):
-            notes.append(f"the noise scale {name!r} is not used: the law learns the noise from the losses")
-
-
-def _say_rates(rate: Series, notes: list[str]) -> None:
-    most = float(np.nanmax(rate.values, initial=0.0))
-    if most == 1.0 or "lrm" in plain(rate.name):
-        notes.append(f"the rate {_place(rate)} is a multiplier, at most {most:g}: predict with multipliers")
-    elif most > _LARGEST_RATE:
-        notes.append(f"the rate {_place(rate)} reaches {most:g}: in units of its own; predict in the same")
 
 
 def _in_nats(loss: Series, unit: str) -> tuple[Array, str]:
@@ -324,13 +290,31 @@ def _check_swapped(rate: Series, loss: Series) -> None:
         )
 
 
-def rates_of(tables: Sequence[Table], columns: Mapping[str, Any] | None = None) -> tuple[Array, int, Any]:
-    """Return the learning rate of every update of one run, its warmup and its batch sizes (one an update; 1 where the
-    log says none), from a log with or without losses.
+@dataclass(frozen=True)
+class RatesOfLog:
+    """The learning rates of a run, as its log says them.
+
+    ``rates``: of every update. ``warmup``: how many of the first rise. ``batch_sizes``: one an update, or 1 where the
+    log says none. ``unseen``: the first updates of which it says nothing: the rate of the first row is theirs here.
+    ``notes``: what was decided, in sentences.
+
+    >>> RatesOfLog(np.ones(2), 0, 1.0, 0, ()).unseen
+    0
+    """
+
+    rates: Array
+    warmup: int
+    batch_sizes: Any
+    unseen: int
+    notes: tuple[str, ...]
+
+
+def rates_of(tables: Sequence[Table], columns: Mapping[str, Any] | None = None) -> RatesOfLog:
+    """Return the learning rates of one run from a log with or without losses.
 
     ``columns``: which one is the step or "lr", where their names do not say it. Raises CurveError.
 
-    >>> rates_of([Table({"Step": [0, 2, 4], "learning_rate": [0.2, 0.1, 0.0]}, [2, 3, 4])])[0].round(3).tolist()
+    >>> rates_of([Table({"Step": [0, 2, 4], "learning_rate": [0.2, 0.1, 0.0]}, [2, 3, 4])]).rates.round(3).tolist()
     [0.2, 0.15, 0.1, 0.05]
     """
     name = tables[0].name
@@ -339,7 +323,11 @@ def rates_of(tables: Sequence[Table], columns: Mapping[str, Any] | None = None) 
     warmup = warmup_of(rate.step, rate.values)
     rates = _own_rates(rate, {}, warmup, name)[0]
     updates = replace(rate, step=np.arange(float(rates.size)), rows=np.arange(0))
-    return rates, warmup, _batch_sizes(series, updates, log_options())
+    notes = of_rates(rate)
+    if warmup:
+        notes.append(f"the rate rises over the first {warmup} updates: taken for warmup")
+    unseen = 0 if warmup else unseen_updates(rate.step)
+    return RatesOfLog(rates, warmup, _batch_sizes(series, updates, log_options()), unseen, tuple(notes))
 
 
 def _own_rates(rate: Series, known: Mapping[str, Any], warmup: int, name: str) -> tuple[Array, Array, Array]:

@@ -5,17 +5,23 @@ Figures are made without pyplot, so that no global state is touched; a notebook 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from fsl_num.results import axes_to_draw_on
+from fsl_num.results import axes_to_draw_on, how_well
 
 if TYPE_CHECKING:
     from fsl_num.curves.compare import Comparison
     from fsl_num.curves.curve import LossCurve
+    from fsl_num.curves.forecast import Forecast
     from fsl_num.curves.next_run import NextRun
+    from fsl_num.curves.plan import Plan
+    from fsl_num.curves.predict import Prediction
     from fsl_num.curves.size_result import FinalLossFit
+
+_SHOWN_FROM: Final = 0.1  # of the last step: by the losses from there on the height of a picture is chosen
 
 
 def as_drawn(name: str) -> str:
@@ -39,11 +45,7 @@ def draw_curve(curve: LossCurve, ax: Any = None) -> Any:
     axes.set_xlabel("step")
     axes.set_ylabel("loss")
     axes.legend(loc="upper right")
-    rate = axes.twinx()
-    rate.plot(np.arange(curve.plan.rates.size), curve.plan.rates, color="0.7", linewidth=1)
-    rate.set_ylabel("learning rate")
-    axes.set_zorder(rate.get_zorder() + 1)
-    axes.patch.set_visible(False)
+    _draw_rate(curve.plan, axes)
     return axes
 
 
@@ -76,29 +78,116 @@ def draw_fit(pairs: Any, ax: Any = None) -> Any:
     return above
 
 
-def draw_forecast(curve: LossCurve, forecast: Any, ax: Any = None) -> Any:
-    """Draw a run under way and its endings with their intervals; return the axes.
+def draw_prediction(prediction: Prediction, ax: Any = None) -> Any:
+    """Draw predicted losses with their interval, rows that were measured and fitted, and the rate; return the axes.
+
+    >>> callable(draw_prediction)
+    True
+    """
+    axes = axes_to_draw_on(ax)
+    _draw_rate(prediction.plan, axes)
+    shown = _draw_fitted(prediction, int(prediction.step[-1]), axes)
+    if prediction.measured is not None:
+        axes.plot(prediction.step, prediction.measured.observed, ".", markersize=3, color="C1", label="measured")
+        shown.append((prediction.step, prediction.measured.observed))
+    mean = "" if prediction.mean_half_width is None else f" {how_well(prediction.mean_half_width)}"
+    name = as_drawn(prediction.plan.name or "predicted")
+    _draw_predicted(prediction, axes, "C0", f"{name}: {prediction.in_digits(prediction.final)}{mean}")
+    _show_the_end(axes, shown, [prediction])
+    return axes
+
+
+def draw_predictions(predictions: Mapping[str, Prediction], ax: Any = None) -> Any:
+    """Draw the predicted losses of several schedules of one fit, with the rows fitted; return the axes.
+
+    >>> draw_predictions({}).get_xlabel()
+    ''
+    """
+    axes, every = axes_to_draw_on(ax), list(predictions.values())
+    if not every:
+        return axes
+    last = max(int(each.step[-1]) for each in every)
+    shown = _draw_fitted(every[0], last, axes)
+    for index, (name, each) in enumerate(predictions.items()):
+        _draw_predicted(each, axes, f"C{index}", f"{as_drawn(name)}: {each.in_digits(each.final)}")
+    _show_the_end(axes, shown, every)
+    return axes
+
+
+def draw_forecast(forecast: Forecast, target: float | None = None, ax: Any = None) -> Any:
+    """Draw a run under way and its endings with their intervals, and a loss to be reached; return the axes.
 
     >>> callable(draw_forecast)
     True
     """
     axes = axes_to_draw_on(ax)
-    axes.plot(curve.step, curve.loss, ".", markersize=3, color="0.4", label=as_drawn(curve.name))
+    run = forecast.fitted.curves[0]
+    axes.plot(run.plan.recorded, run.observed, ".", markersize=3, color="0.4", label=as_drawn(run.name))
     for index, (name, prediction) in enumerate(forecast.predictions.items()):
-        axes.plot(
-            prediction.step, prediction.loss, color=f"C{index}", linewidth=1.4,
-            label=f"{name}: {prediction.in_digits(prediction.final)}",
-        )  # fmt: skip
-        if prediction.lower is not None:
-            axes.fill_between(
-                prediction.step, prediction.lower, prediction.upper, color=f"C{index}", alpha=0.15, linewidth=0
-            )
-    low, high = float(curve.observed[-1]), float(curve.observed[curve.observed.size // 4])
-    axes.set_ylim(top=high + 0.1 * abs(high - low))
+        label = f"{as_drawn(name)}: {prediction.in_digits(prediction.final)}"
+        _draw_predicted(prediction, axes, f"C{index}", label)
+    shown = [(run.plan.recorded, run.observed)]
+    if target is not None:
+        axes.axhline(target, color="0.3", linewidth=0.8, linestyle="--", label=f"target {target:g}")
+        if 0.5 < target / forecast.main.final < 2.0:  # one far off would leave the losses a line
+            shown.append((forecast.main.step[-1:], np.array([target])))
+        for index, (name, step) in enumerate(forecast.reaches(target).items()):
+            if step is not None:
+                reached = forecast.predictions[name]
+                height = reached.loss[reached.step == step]
+                axes.plot([step], height, "o", markersize=5, color=f"C{index}", markerfacecolor="none")
+    _show_the_end(axes, shown, list(forecast.predictions.values()))
+    return axes
+
+
+def _draw_rate(plan: Plan, axes: Any) -> None:
+    """The learning rate in grey behind the losses, on an axis of its own."""
+    rate = axes.twinx()
+    rate.plot(np.arange(plan.rates.size), plan.rates, color="0.75", linewidth=1)
+    rate.set_ylabel("learning rate", color="0.45")
+    rate.set_ylim(bottom=0.0)
+    axes.set_zorder(rate.get_zorder() + 1)
+    axes.patch.set_visible(False)
+
+
+def _draw_fitted(prediction: Prediction, last: int, axes: Any) -> list[tuple[Any, Any]]:
+    """The rows fitted up to the step ``last``, in grey; return them."""
+    shown = [(curve.plan.recorded, curve.observed) for curve in prediction.fitted]
+    shown = [(step[step <= last], loss[step <= last]) for step, loss in shown]
+    for index, (step, loss) in enumerate(shown):
+        axes.plot(step, loss, ".", markersize=2.5, color="0.6", label=None if index else "rows fitted")
+    return shown
+
+
+def _draw_predicted(prediction: Prediction, axes: Any, color: str, label: str) -> None:
+    """A predicted loss as a line, or as a point where it is of one step alone, with its interval."""
+    lower, upper, only = prediction.lower, prediction.upper, prediction.step.size == 1
+    axes.plot(prediction.step, prediction.loss, "o" if only else "-", color=color, linewidth=1.4, label=label)
+    if lower is not None and upper is not None and prediction.level is not None:
+        if only:
+            axes.vlines(prediction.step, lower, upper, color=color, linewidth=1.4)
+        else:
+            axes.fill_between(prediction.step, lower, upper, color=color, alpha=0.15, linewidth=0)
+
+
+def _show_the_end(axes: Any, rows: Sequence[tuple[Any, Any]], predictions: Sequence[Prediction]) -> None:
+    """Choose the losses that are shown by those of the later steps: the first ones would hide all differences."""
+    last = max(int(prediction.step[-1]) for prediction in predictions)
+    lines = [*rows, *((prediction.step, prediction.loss) for prediction in predictions)]
+    late = np.concatenate([np.asarray(loss)[np.asarray(step) >= _SHOWN_FROM * last] for step, loss in lines])
+    low, high = float(late.min()), float(late.max())
+    room = max(high - low, 1e-3 * high)
+    bands = [
+        (each.lower[-1], each.upper[-1]) for each in predictions if each.lower is not None and each.upper is not None
+    ]
+    for bottom, top in bands:  # an interval of several times what is drawn would hide it
+        low, high = min(low, max(float(bottom), low - room)), max(high, min(float(top), high + room))
+    axes.set_ylim(low - 0.05 * room, high + 0.05 * room)
     axes.set_xlabel("step")
     axes.set_ylabel("loss")
-    axes.legend(loc="upper right", fontsize="small")
-    return axes
+    levels = sorted({each.level for each in predictions if each.level is not None})
+    title = f"{100 * levels[0]:g} % of single rows in each band" if levels else None
+    axes.legend(loc="upper right", fontsize="small", title=title, title_fontsize="small")
 
 
 def draw_comparison(comparison: Comparison, ax: Any = None) -> Any:

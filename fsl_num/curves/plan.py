@@ -112,6 +112,18 @@ class Plan(Result):
             return np.zeros(self.rates.size, dtype=bool)
         return np.asarray(np.abs(np.diff(sizes, prepend=sizes[0])) > share * sizes)
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the learning rate of every update; return the axes (needs matplotlib).
+
+        The line bears the name of the plan, for ``ax.legend()``.
+
+        >>> Plan([0.1, 0.3]).plot().get_xlabel()
+        'step'
+        """
+        axes = Discrete(rates=self.rates).plot(ax)
+        axes.lines[-1].set_label(self.name)
+        return axes
+
     def at(self, recorded: Any) -> Plan:
         """Return the same schedule with other steps recorded.
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -19,7 +19,8 @@ from fsl_num.curves.posterior import half_width
 from fsl_num.curves.score import Score, score
 from fsl_num.curves.search import independent_rows
 from fsl_num.curves.sizes import sizes_of
-from fsl_num.results import Result, as_loss, how_well
+from fsl_num.curves.unseen import words_of_prediction
+from fsl_num.results import Result, as_loss, first_and_last, how_well, html_table, times
 from fsl_num.validation import Array, instance_of, real_number
 
 if TYPE_CHECKING:
@@ -51,11 +52,14 @@ class Prediction(Result):
     rate is than all that were fitted, at least 1. ``mean_half_width``: of the interval of the mean final loss, about
     which single rows and seeds scatter; relative to it, where ``lower`` and ``upper`` are losses; None without one.
     ``other_size`` and ``other_batch``: how many times larger or smaller its model, or a batch of it, is than all that
-    were fitted, at least 1.
+    were fitted, at least 1. ``fitted``: the curves that were fitted, as they were averaged. ``measured``: the run that
+    is predicted, where it is one. ``unseen``: in words, what was taken for its rates before a late first row.
 
     >>> found = Prediction(Plan([0.1]), np.array([3.0]), np.array([2.9]), np.array([3.1]), 0.9, 1.0, 1.0, 0.01)
     >>> found.final, found.final_words()
     (3.0, '3.00 +-1 %, 90 % of single rows between 2.90 and 3.10')
+    >>> found.plot().get_ylabel()
+    'loss'
     """
 
     plan: Plan
@@ -68,6 +72,9 @@ class Prediction(Result):
     mean_half_width: float | None = None
     other_size: float = 1.0
     other_batch: float = 1.0
+    fitted: tuple[LossCurve, ...] = field(default=(), compare=False)
+    measured: LossCurve | None = field(default=None, compare=False)
+    unseen: str = ""
 
     @property
     def half_width(self) -> float:
@@ -90,23 +97,23 @@ class Prediction(Result):
             )
         if self.other_peak > _OTHER_PEAK:
             said.append(
-                f"Its peak rate is {self.other_peak:.2g} times off those of the runs fitted: a law fitted to one peak"
-                " says little of another. Fit a run at this peak."
+                f"Its peak rate is {times(self.other_peak)} times off those of the runs fitted: a law fitted to one"
+                " peak says little of another. Fit a run at this peak."
             )
         if self.other_size > _OTHER_PEAK:
             said.append(
-                f"Its model is {self.other_size:.2g} times off the sizes of those fitted: the law of the size is"
+                f"Its model is {times(self.other_size)} times off the sizes of those fitted: the law of the size is"
                 " extrapolated."
             )
         if self.other_batch > _OTHER_PEAK:
             said.append(
-                f"Its batches are {self.other_batch:.2g} times off those of the runs fitted: how noise falls with the"
-                " batch size is extrapolated."
+                f"Its batches are {times(self.other_batch)} times off those of the runs fitted: how noise falls with"
+                " the batch size is extrapolated."
             )
         if self.beyond > _BEYOND:
             said.append(
-                f"It reaches {self.beyond:.2g} times the intrinsic time (sum of the learning rates) of the runs fitted:"
-                " nothing measured says that the law holds so far out."
+                f"It reaches {times(self.beyond)} times the intrinsic time (sum of the learning rates) of the runs"
+                " fitted: nothing measured says that the law holds so far out."
             )
         if not said and self.upper is None:
             said.append(
@@ -117,7 +124,7 @@ class Prediction(Result):
                 f"The runs fitted determine it, as far as the law holds: same peak, at most {_BEYOND:g} times their"
                 " intrinsic time (sum of the learning rates), and a narrow interval."
             )
-        return tuple(said)
+        return (self.unseen, *said) if self.unseen else tuple(said)
 
     @property
     def step(self) -> Any:
@@ -160,6 +167,27 @@ class Prediction(Result):
         weights = None if curve.counts is None else curve.counts[curve.used]
         return score(curve.observed, self.loss, self.lower, self.upper, weights)
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the losses with their interval, the rows fitted, those measured of the run itself, and the rate.
+
+        Return the axes of the losses (needs matplotlib).
+        """
+        from fsl_num.curves.pictures import draw_prediction
+
+        return draw_prediction(self, ax)
+
+    def _repr_html_(self) -> str:
+        head = ["step", "learning rate", "loss"]
+        columns = [self.step.tolist(), [f"{rate:.4g}" for rate in self.plan.rates[self.step - 1]]]
+        columns.append([as_loss(loss, self.final) for loss in self.loss])
+        if self.lower is not None and self.upper is not None and self.level is not None:
+            head.append(f"{100 * self.level:g} % of single rows")
+            ends = zip(self.lower, self.upper, strict=True)
+            columns.append([" .. ".join(as_loss(end, self.final) for end in pair) for pair in ends])
+        rows = first_and_last(list(zip(*columns, strict=True)))
+        title = f"{self.plan.name}: {self.final_words(f' after {int(self.step[-1])} steps')}"
+        return html_table(head, rows, title=title, items=self.sentences)
+
     def as_rows(self) -> list[dict[str, float]]:
         """Return one mapping a step: step, loss, and lower and upper where there is an interval."""
         rows = [{"step": int(k), "loss": float(y)} for k, y in zip(self.step, self.loss, strict=True)]
@@ -173,7 +201,8 @@ def predict(
     result: FitResult, schedule: Any, level: float | None = 0.9, *, after: LossCurve | None = None, **known: Any
 ) -> Prediction:
     """Return the losses that a fit predicts for a schedule; see :meth:`fsl_num.curves.result.FitResult.predict`."""
-    plan = as_plan(result.as_fitted(schedule) if isinstance(schedule, LossCurve) else schedule, **known)
+    run = result.as_fitted(schedule) if isinstance(schedule, LossCurve) else None
+    plan = as_plan(schedule if run is None else run, **known)
     if plan.times[-1] < SHORTEST * result.reach:
         raise ValueError(
             f"the schedule is too short for what the curves fitted show: its intrinsic time is {plan.times[-1]:.3g},"
@@ -219,7 +248,25 @@ def predict(
     if sizes and plan.model_size is not None:
         other_size = max(plan.model_size / sizes[-1], sizes[0] / plan.model_size, 1.0)
     other_batch = other_batches(result.law, plan, [curve.plan for curve in result.curves])
-    return Prediction(plan, loss, lower, upper, level, beyond, other, mean_half_width, other_size, other_batch)
+    unseen = words_of_prediction(result, schedule) if isinstance(schedule, LossCurve) else ""
+    measured = run if run is not None and np.array_equal(plan.recorded, run.plan.recorded) else None
+    return Prediction(
+        plan, loss, lower, upper, level, beyond, other, mean_half_width, other_size, other_batch, result.curves,
+        measured, unseen,
+    )  # fmt: skip
+
+
+def said_once(sentences: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the sentences on several things, each once, behind the names of those for which it holds.
+
+    >>> said_once({"cosine": ["It is far."], "linear": ["It is far.", "It is high."]})
+    ['cosine, linear: It is far.', 'linear: It is high.']
+    """
+    named: dict[str, list[str]] = {}
+    for name, said in sentences.items():
+        for sentence in said:
+            named.setdefault(sentence, []).append(name)
+    return [f"{', '.join(names)}: {sentence}" for sentence, names in named.items()]
 
 
 def check_peak(peak: float, fitted: Sequence[float]) -> None:

@@ -12,10 +12,10 @@ from typing import Any, Final
 
 from fsl_num.curves.contents import read_tables
 from fsl_num.curves.curve import CurveError, LossCurve
-from fsl_num.curves.logs import LogOptions, curves_of, log_options, rates_of, single
+from fsl_num.curves.logs import LogOptions, RatesOfLog, curves_of, log_options, rates_of, single
 from fsl_num.curves.runs import by_run, lacks
 from fsl_num.curves.tables import Table
-from fsl_num.validation import Array, described, entries, path_like
+from fsl_num.validation import described, entries, path_like
 
 MOST_FILES: Final = 1000
 """Files of a folder that are read as the logs of one run, at most."""
@@ -85,17 +85,16 @@ def _check_paths(given: Any) -> None:
         path_like("path", path)
 
 
-def read_rates(path: Any, columns: Mapping[str, Any] | None = None) -> tuple[Array, int, Any]:
-    """Return the learning rate of every update of the run in a log, with or without losses, its warmup, and its batch
-    sizes: one an update, or 1 where the log says none.
+def read_rates(path: Any, columns: Mapping[str, Any] | None = None) -> RatesOfLog:
+    """Return the learning rates of the run in a log, with or without losses.
 
     ``path`` and ``columns`` as in :func:`read_curve`; raises CurveError as it does.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     _ = (Path(folder) / "rates.csv").write_text("it,eta (peak 0.2),batch_size\\n0,0.2,8\\n2,0.1,16\\n4,0,16\\n")
-    ...     rates, warmup, batches = read_rates(Path(folder) / "rates.csv", {"step": "it"})
-    >>> rates.round(3).tolist(), warmup, batches.tolist()
+    ...     said = read_rates(Path(folder) / "rates.csv", {"step": "it"})
+    >>> said.rates.round(3).tolist(), said.warmup, said.batch_sizes.tolist()
     ([0.2, 0.15, 0.1, 0.05], 0, [8.0, 8.0, 16.0, 16.0])
     """
     with _located((path,)):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -9,6 +12,8 @@ from fsl_num.curves.columns import meaning
 from fsl_num.curves.curve import CurveError
 from fsl_num.curves.tables import Table
 
+_WRAPPED = re.compile(r"\b(?:np\.\w+|tensor)\(([^(),]*)[^()]*\)")  # np.float64(2.5), tensor(2.5, device='cuda:0')
+_NOT_FINITE = re.compile(r"(: )(nan|-?inf)(?=[,}])")
 _POINT = ("Wall time", "Step", "Value")  # of a scalar as TensorBoard writes it
 
 
@@ -24,6 +29,24 @@ def tables_of(value: Any, name: str) -> list[Table]:
     {'val/iter': [1, 2], 'val/loss': [3.0, 2.0]}
     """
     return list(_tables(value, (), name, {}))
+
+
+def record_in(text: str) -> Any:
+    """Return what a line says as JSON, or as Python prints a dict; ValueError or RecursionError where it is neither.
+
+    >>> record_in('{"step": 1}'), record_in("{'loss': np.float64(2.5), 'grad_norm': nan, 'epoch': 0.1}")
+    ({'step': 1}, {'loss': 2.5, 'grad_norm': 'nan', 'epoch': 0.1})
+    """
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        if not text.lstrip().startswith("{'"):
+            raise
+        try:
+            return ast.literal_eval(_NOT_FINITE.sub(r"\1'\2'", _WRAPPED.sub(r"\1", text.strip())))
+        except (ValueError, SyntaxError, TypeError, MemoryError):
+            pass
+        raise
 
 
 def flat(record: Mapping[str, Any], path: tuple[str, ...] = ()) -> dict[str, Any]:

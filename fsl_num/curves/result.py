@@ -16,6 +16,7 @@ from fsl_num.curves.posterior import Posterior, draw
 from fsl_num.curves.predict import Prediction, predict
 from fsl_num.curves.score import Score, table
 from fsl_num.curves.search import Settings, task
+from fsl_num.curves.unseen import as_fitted
 from fsl_num.results import Result, html_table
 from fsl_num.validation import Array, entries, finite_array, instance_of, one_of, positive, proper_share, whole_count
 
@@ -28,7 +29,8 @@ class FitResult(Result):
     ``settings``, ``objective`` (what was minimised), ``report`` (what the curves tell
     of the parameters), ``drawn`` (the :class:`~fsl_num.curves.posterior.Posterior`, None where it was not asked for),
     ``notes``, ``reach`` (intrinsic time of the longest curve), ``warmed`` (whether the ``unseen`` first updates of
-    curves were found to be a linear warmup), ``warnings`` (what a reader of any prediction should know of the curves).
+    curves were found to be a linear warmup; None where no curve has any), ``warnings`` (what a reader of any prediction
+    should know of the curves).
 
     >>> from fsl_num.curves.fit import fit
     >>> curve = LossCurve(range(1, 9), [3, 2.5, 2.3, 2.2, 2.15, 2.1, 2.08, 2.06], lr=[0.1] * 8)
@@ -55,7 +57,7 @@ class FitResult(Result):
     drawn: Posterior | None
     notes: tuple[str, ...]
     reach: float
-    warmed: bool = False
+    warmed: bool | None = None
     warnings: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -98,7 +100,7 @@ class FitResult(Result):
         True
         """
         instance_of("curve", curve, LossCurve)
-        return curve.warmed() if self.warmed else curve
+        return as_fitted(self, curve)
 
     def at_batch(self, batch_size: float = 1.0) -> FitResult:
         """Return this fit as one of a law without batch sizes, for runs with this one; 1 is the law's reference.

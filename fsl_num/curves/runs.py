@@ -377,6 +377,7 @@ def _refuse_missing(
     raise CurveError(
         f"{name}: no column for {' and '.join(missing)} among {', '.join(map(repr, names))}; say {which}, for example"
         f" columns={dict.fromkeys(missing, 'NAME')} (--columns {','.join(typed)})"
+        + ("; an epoch is no step: transformers keeps the steps in trainer_state.json" if "epoch" in names else "")
         + (
             "; learning rates can also come from another file of the run (LOG+RATES), as `fsl schedule NAME --peak-lr X"
             " --steps K --csv RATES` writes it, or for all logs from one (--rates RATES)"

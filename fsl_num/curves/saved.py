@@ -133,8 +133,8 @@ def fields_of(text: str) -> dict[str, Any]:
     with _field("reach"):
         reach = positive("reach", content["reach"])
     with _field("warmed"):
-        if not isinstance(warmed := content["warmed"], bool):
-            raise TypeError(f"true or false is needed, not {str(warmed)[:40]}")
+        if not isinstance(warmed := content["warmed"], bool | None):
+            raise TypeError(f"true, false or null is needed, not {str(warmed)[:40]}")
     with _field("warnings"):
         warnings = _texts(content["warnings"])
     return {

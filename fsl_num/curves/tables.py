@@ -16,6 +16,7 @@ from fsl_num.minus import with_plain_minus
 from fsl_num.validation import Array, as_array
 
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
+_THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+")
 _EMPTY = frozenset({"", "na", "n/a", "none", "null", "-", "nil"})
 
 
@@ -115,6 +116,8 @@ def numbers(table: Table, name: str, role: str, *, missing: bool = False) -> Arr
                     table.rows[index],
                 )
             text = text.replace(",", ".")
+        elif role in ("step", "tokens") and _THOUSANDS.fullmatch(text):
+            text = text.replace(",", "")  # of whole numbers between commas no other meaning is left
         try:
             values[index] = number_of(text)
         except (ValueError, OverflowError):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable
 from typing import Any, Final
 
 from fsl_num.curves.columns import meaning, plain, split_run
+from fsl_num.curves.records import record_in
 from fsl_num.curves.tables import Table
 
 _SHOWN: Final = 2000
@@ -86,7 +86,7 @@ def record_of(line: str) -> dict[str, Any]:
     begin = line.find("{")
     if begin >= 0 and line.rstrip().endswith("}"):
         try:
-            parsed = json.loads(line[begin:])
+            parsed = record_in(line[begin:])
         except (ValueError, RecursionError):
             parsed = None
         if isinstance(parsed, dict):

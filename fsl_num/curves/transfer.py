@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fsl_num.curves.batches import last_batch
 from fsl_num.curves.curve import LossCurve
 from fsl_num.curves.laws.base import Law
 from fsl_num.curves.plan import Plan
@@ -47,7 +48,7 @@ def usual_plans(curves: Sequence[LossCurve]) -> dict[str, Plan]:
 
 
 def like_longest(curves: Sequence[LossCurve], name: str, steps: int | None = None, peak: float | None = None) -> Plan:
-    """Return the named schedule with the length, peak and warmup of the longest curve, or with those given.
+    """Return the named schedule with the length, peak, warmup and batch size of the longest curve, or with those given.
 
     >>> like_longest([LossCurve([50, 100], [3.0, 2.0], lr=[0.1, 0.1])], "linear", steps=4).rates.round(3).tolist()
     [0.1, 0.075, 0.05, 0.025]
@@ -61,7 +62,7 @@ def like_longest(curves: Sequence[LossCurve], name: str, steps: int | None = Non
     warmup = warmup_in(rates) if own else warmup
     first = max(warmup, int(np.argmax(rates > 0.0))) + 1
     recorded = np.unique(np.linspace(first, size, min(_ROWS, size - first + 1)).astype(np.int64))
-    return Plan(rates, recorded, warmup, 1.0, longest.model_size, name)
+    return Plan(rates, recorded, warmup, last_batch(longest), longest.model_size, name)
 
 
 def transfer(law: Law, curves: Sequence[LossCurve], theta: Array, posterior: Posterior) -> dict[str, float]:

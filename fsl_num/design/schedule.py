@@ -12,6 +12,7 @@ from fsl_num.curves.curve import LossCurve
 from fsl_num.curves.plan import Plan
 from fsl_num.curves.predict import SHORTEST, check_peak, left_over
 from fsl_num.curves.result import FitResult
+from fsl_num.curves.unseen import words_of_prediction
 from fsl_num.design.best import SHAPES, Optimum, Past, least_loss, optimum
 from fsl_num.design.design import Design
 from fsl_num.design.draws import best_over_draws
@@ -108,6 +109,7 @@ def design_schedule(
     known = (*SHAPES, *FAMILIES)
     one_of("family", shape, known, f"there is no family {family!r}; choose {', '.join(known)}")
     off = (0.0, 1.0)
+    unseen = words_of_prediction(fit, run) if isinstance(run, LossCurve) else ""
     if isinstance(run, LossCurve):
         run = fit.as_fitted(run)
         off = left_over(fit, run)[0], float(run.plan.times[-1])
@@ -145,6 +147,7 @@ def design_schedule(
             f" {SHORTEST:g} of that of the runs fitted ({fit.reach:.3g}), which say nothing of it"
         )
     notes = _notes(chosen, fitted, lowest, top, (least, most), fit)
+    notes = (f"Of the run under way: {unseen[0].lower()}{unseen[1:]}", *notes) if unseen else notes
     return Design(fit, plan, past(top).rates.size, top, lowest, shape, chosen, level, off, second, regret, notes)
 
 

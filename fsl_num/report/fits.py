@@ -11,18 +11,18 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
-from fsl_num.curves.pictures import as_drawn
+from fsl_num.curves.predict import said_once
 from fsl_num.curves.score import COLUMNS, Score, cell, mean_score
+from fsl_num.design.rivals import HEADINGS
 from fsl_num.report.tables import table
 from fsl_num.results import as_loss
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from fsl_num.curves.compare import Comparison
     from fsl_num.curves.forecast import Forecast
     from fsl_num.curves.predict import Prediction
     from fsl_num.curves.result import FitResult
+    from fsl_num.design.rivals import Rivals
 
 _MISSED = 0.5  # of the level: so few measured losses in their intervals, and the prediction has failed
 _ROWS = 20  # rows of a prediction shown on a terminal
@@ -33,22 +33,27 @@ def fit_text(
     scores: Mapping[str, Score],
     level: float,
     predictions: Mapping[str, Prediction],
-    rivals: Mapping[str, Prediction],
+    usual: Rivals | None,
     verbose: bool,
 ) -> list[Any]:
-    """What makes the answer doubtful, if anything; final losses predicted, those of rivals, how far to trust them."""
-    parts: list[Any] = [Text(warning) for warning in result.warnings] if predictions and not verbose else []
+    """What makes the answer doubtful, if anything; final losses predicted, those of rivals, how far to trust them.
+
+    Where nothing was asked for, the ``usual`` schedules are the answer.
+    """
+    parts: list[Any] = [Text(warning) for warning in result.warnings] if not verbose else []
     parts += [final_line(name, prediction) for name, prediction in predictions.items()]
-    if rivals:
-        plan = next(iter(rivals.values())).plan
-        shown = ", ".join(f"{name} {each.in_digits(each.final)}" for name, each in rivals.items())
-        parts.append(Text(f"After {plan.rates.size} steps at the peak {plan.peak:g}: {shown}"))
+    if usual is not None and not predictions:
+        parts += [Text(f"{usual.head}:"), table(HEADINGS, usual.as_rows(), right=(1, 2, 3))] * bool(usual.head)
+        parts += map(Text, usual.sentences)
+    elif usual is not None and (others := {n: each for n, each in usual.predictions.items() if n not in predictions}):
+        shown = ", ".join(f"{name} {each.in_digits(each.final)}" for name, each in others.items())
+        parts.append(Text(f"{usual.head}: {shown}"))
     parts += trust_lines(predictions, scores, level)
     if scores:
         shown_scores = dict(scores) | ({"mean": mean_score(scores.values())} if len(scores) > 1 else {})
         intervals = "" if result.drawn is None else f", with intervals of {100 * level:g} %"
         parts += ["", f"Predicted{intervals}:", score_table(shown_scores)]
-    if verbose or not predictions:
+    if verbose or (usual is None and not predictions):
         # tables stay as they are, and sentences are wrapped
         lines = result.summary().splitlines()
         parts += ["", *(line if "  " in line or not line else Text(line) for line in lines)]
@@ -69,42 +74,29 @@ def trust_lines(
 
     Of a run that was measured the measurement comes first: where most of its losses lie outside of their intervals.
     """
-    named: dict[str, list[str]] = {}
+    said: dict[str, tuple[str, ...]] = {}
     for name, prediction in predictions.items():
         inside = scores[name].coverage if name in scores else math.nan
-        sentences = prediction.sentences
+        said[name] = prediction.sentences
         if inside < _MISSED * level:
             missed = (
                 f"Measured, and missed: of its losses {100 * inside:.0f} % lie within their intervals of"
                 f" {100 * level:g} %. The law fitted does not hold for this run, or its log does not say the rates that"
                 " it had (a warmup, a run it branched from, batch sizes)."
             )
-            sentences = (missed,)
-        for sentence in sentences:
-            named.setdefault(sentence, []).append(name)
-    return [Text(f"{', '.join(names)}: {trust}") for trust, names in named.items()]
+            said[name] = (prediction.unseen, missed) if prediction.unseen else (missed,)
+    return [Text(sentence) for sentence in said_once(said)]
 
 
 def forecast_text(forecast: Forecast, target: float | None) -> list[Any]:
     """Where a run ends, what decaying now would give, when it reaches a loss, and whether it is on track."""
     parts: list[Any] = [Text(warning) for warning in forecast.fitted.warnings]
     parts += [final_line(name, prediction) for name, prediction in forecast.predictions.items()]
-    if forecast.followed:
-        whole = forecast.main.plan.rates.size
-        parts.append(Text(f"Its rates so far are those of a {forecast.followed} over {whole} steps."))
     if target is not None:
         reached = {name: step for name, step in forecast.reaches(target).items() if step is not None}
         shown = ", ".join(f"{name} at step {step}" for name, step in reached.items()) or "under none of these"
         parts.append(Text(f"A loss of {target:g} is reached: {shown}"))
-    if math.isfinite(forecast.surprise):
-        state = "on track" if forecast.surprise <= 1.0 else "off track"
-        parts.append(
-            Text(
-                f"The run is {state} at step {forecast.last}: its last quarter lies"
-                f" {float(f'{forecast.surprise:.2g}'):g} half-widths of the interval from what the rows before predict."
-            )
-        )
-    return [*parts, *trust_lines(forecast.predictions)]
+    return [*parts, *map(Text, forecast.sentences)]
 
 
 def forecast_json(forecast: Forecast, target: float | None) -> dict[str, Any]:
@@ -133,8 +125,12 @@ def fit_json(
     fitted: Mapping[str, Score],
     predicted: Mapping[str, Score],
     schedules: Mapping[str, Prediction] = MappingProxyType({}),
+    usual: Rivals | None = None,
 ) -> dict[str, Any]:
-    """The fit as JSON-ready values: law, parameters with intervals, what can be determined, scores by file."""
+    """The fit as JSON-ready values: law, parameters with intervals, what can be determined, scores by file.
+
+    ``schedules``: what was asked for, named schedules and runs; ``usual``: beside them.
+    """
     task = result.task
     return {
         "law": result.law.name,
@@ -153,6 +149,11 @@ def fit_json(
         "train": {name: score_json(each) for name, each in fitted.items()},
         "predictions": {name: score_json(each) for name, each in predicted.items()},
         "schedules": {name: prediction_json(result, each) for name, each in schedules.items()},
+        "rivals": {}
+        if usual is None
+        else {name: prediction_json(result, each) for name, each in usual.predictions.items()},
+        "best_rival": None if usual is None else usual.best or None,
+        "not_told_from_it": None if usual is None or usual.alike is None else list(usual.alike),
     }
 
 
@@ -209,34 +210,6 @@ def prediction_csv(prediction: Prediction) -> str:
     return "\n".join([header, *(",".join(map(repr, row)) for row in zip(*columns, strict=True))]) + "\n"
 
 
-def prediction_figure(result: FitResult, prediction: Prediction) -> Figure:
-    """Draw the predicted loss with its interval, and the learning rate."""
-    from fsl_num.report.plots import new_figure
-
-    figure = new_figure((6.8, 4.2))
-    axes = figure.subplots()
-    rate = axes.twinx()
-    rate.plot(np.arange(prediction.plan.rates.size), prediction.plan.rates, color="0.75", linewidth=1.2)
-    rate.set_ylabel("learning rate", color="0.45")
-    rate.set_ylim(bottom=0.0)
-    axes.set_zorder(rate.get_zorder() + 1)
-    axes.patch.set_visible(False)
-    if prediction.lower is not None and prediction.upper is not None and prediction.level is not None:
-        label = f"{100 * prediction.level:g} % interval"
-        axes.fill_between(
-            prediction.step, prediction.lower, prediction.upper, color="#1f5f8b", alpha=0.2, linewidth=0, label=label
-        )
-    axes.plot(prediction.step, prediction.loss, color="#1f5f8b", linewidth=1.6, label="predicted loss")
-    axes.set_xlabel("step")
-    axes.set_ylabel("loss")
-    axes.set_title(
-        f"{as_drawn(prediction.plan.name)}: {result.law.title}, final loss {prediction.in_digits(prediction.final)}",
-        fontsize=10,
-    )
-    axes.legend(frameon=False)
-    return figure
-
-
 def comparison_json(comparison: Comparison, paths: Mapping[str, str]) -> dict[str, Any]:
     """The comparison as JSON-ready values, one entry a law; ``paths`` are the files of the runs by name."""
     fits, means = comparison.fits, comparison.means
@@ -247,11 +220,12 @@ def comparison_json(comparison: Comparison, paths: Mapping[str, str]) -> dict[st
             "parameters": fits[law].parameters,
             "mean": score_json(means[law]),
             "predictions": {paths[run]: score_json(each) for run, each in comparison.scores[law].items()},
+            "doubts": list(comparison.doubts[law]),
             "reason": "",
         }
         for law in fits
     ]
-    without: dict[str, Any] = {"fitted": None, "parameters": None, "mean": None, "predictions": {}}
+    without: dict[str, Any] = {"fitted": None, "parameters": None, "mean": None, "predictions": {}, "doubts": []}
     return {"laws": [*laws, *({"law": law, **without, "reason": why} for law, why in comparison.reasons.items())]}
 
 
@@ -266,7 +240,7 @@ def comparison_text(comparison: Comparison, runs: Sequence[str], level: float) -
     if len(runs) > 1 and means:
         rows = [(run, *(cell(comparison.scores[law][run].rmse) for law in means)) for run in runs]
         parts += ["", "Root mean square error run by run:", table(("", *means), rows, right=range(1, len(means) + 1))]
-    return parts + [Text(f"{law}: not fitted: {reason}") for law, reason in comparison.reasons.items()]
+    return parts + [Text(sentence) for sentence in comparison.sentences]
 
 
 def _finite(value: float) -> float | None:

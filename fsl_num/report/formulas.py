@@ -140,7 +140,7 @@ def _expression(formula: Any) -> tuple[Expr, Expr | None]:
     if isinstance(formula, Expr):
         return formula, None
     raise TypeError(
-        f"a {type(formula).__name__} is no formula to draw: give a scaling law, a noise integral, an expansion, an"
+        f"{type(formula).__name__} is no formula to draw: give a scaling law, a noise integral, an expansion, an"
         " allocation or a sympy expression"
     )
 

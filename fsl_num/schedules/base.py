@@ -20,10 +20,12 @@ from typing import Any
 
 import numpy as np
 
+from fsl_num.results import axes_to_draw_on
 from fsl_num.schedules.inverse import invert_increasing
 from fsl_num.validation import Array, give_back, positive, real_number, times
 
 _ROUNDING = 1e-12
+_DRAWN = 1001  # points of a picture
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +43,8 @@ class Schedule(ABC):
     ([0.1], 0.083681)
     >>> round(plan.remaining_intrinsic_time(50), 6), round(plan.remaining_steps(0.908451), 3)
     (0.908451, 50.0)
+    >>> plan.plot().get_ylabel()
+    'learning rate'
     """
 
     peak: float
@@ -144,6 +148,23 @@ class Schedule(ABC):
         """
         array, scalar = self._intrinsic("remaining_intrinsic_time", remaining_intrinsic_time)
         return give_back(self._gamma_left(array, positive("rounding", rounding, zero=True)), scalar)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the learning rate over the steps; return the axes (needs matplotlib).
+
+        The line bears the name of the schedule, for ``ax.legend()``.
+        """
+        ax, breaks = axes_to_draw_on(ax), np.array(self.physical_breaks)
+        if self.is_piecewise_constant:
+            at, line = np.concatenate([[0.0], breaks, [self.steps]]), "steps-post"
+        else:  # both sides of what may be a jump
+            at, line = np.concatenate([np.linspace(0.0, self.steps, _DRAWN), breaks, np.nextafter(breaks, 0.0)]), None
+            at = np.unique(at)
+        ax.plot(at, self.learning_rate(at), drawstyle=line, label=type(self).__name__)
+        ax.set_ylim(bottom=0.0)
+        ax.set_xlabel("step")
+        ax.set_ylabel("learning rate")
+        return ax
 
     def _rate_after(self, tau: Array) -> Array:
         """Return the learning rate after ``tau`` steps."""

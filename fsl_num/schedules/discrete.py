@@ -27,7 +27,10 @@ def step_values(name: str, value: Any, *, zero: bool) -> Array:
         raise ValueError(f"{name} holds masked numbers: leave them out, or fill them")
     given = as_array(name, value)
     if given.ndim == 0 or given.dtype.kind not in "fiu":
-        raise TypeError(f"{name} must be an array of real numbers, got {type(value).__name__} of dtype {given.dtype}")
+        rates = "; step_rates(it) has a schedule's rate of every update" if isinstance(value, Schedule) else ""
+        raise TypeError(
+            f"{name} must be an array of real numbers, got {type(value).__name__} of dtype {given.dtype}{rates}"
+        )
     if given.size == 0:
         raise ValueError(f"{name} must hold at least one step, got none")
     array = given.astype(np.float64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from html import escape
 from typing import Any, Final
 
 import numpy as np
@@ -36,7 +37,7 @@ class ExportError(ValueError):
     """
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Export(Result):
     """A schedule in the words of a ``framework``, equal to its ``rates`` (one an update) to 1e-12 of the peak.
 
@@ -49,6 +50,16 @@ class Export(Result):
     rates: Array
     name: str = ""
     arguments: Mapping[str, Any] | None = None
+
+    def __str__(self) -> str:
+        """The text to paste."""
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"Export({self.framework}: {self.name or f'a function of {self.rates.size} steps'})"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(self.text, quote=False)}</pre>"
 
     def learning_rate(self, step: Any) -> Any:
         """Return the rate of update ``step``, counted from 0; behind the last one, that of the last.
@@ -95,7 +106,7 @@ def export(
     Raises ExportError, with the closest scheduler of the framework and how far it is off, where none gives the same
     rates; ValueError for an unknown framework, and what the schedule itself raises.
 
-    >>> print(export("cosine", "transformers", peak=0.01, steps=1000, warmup=100).text)
+    >>> print(export("cosine", "transformers", peak=0.01, steps=1000, warmup=100))
     TrainingArguments(
         learning_rate=0.01,
         max_steps=1000,

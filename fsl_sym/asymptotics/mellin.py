@@ -9,7 +9,7 @@ pole for each power in the expansion of f at infinity.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from sympy import (
@@ -300,19 +300,24 @@ def harmonic_sum_asymptotics(f: Expr, u: Symbol, w: Expr, beta: Expr, x: Symbol,
 def _expand(parts: tuple[Piece, ...], w: Expr, beta: Expr, x: Symbol, prefactor: Expr) -> Expansion:
     if sign(beta) != 1:
         raise ValueError(f"the scales j^-{beta} must be shown to fall: the exponent {beta} is not known to be positive")
+    if prefactor == 0 or (shift := simplified(x * diff(prefactor, x) / prefactor)).has(x):
+        raise ValueError(f"the prefactor must be a constant times a power of {x}, not {prefactor}")
+    scale = simplified(prefactor.subs(x, 1))
     zeta_pole = simplified((w - 1) / beta)
     right = [simplified(-k) for k, _ in powers_at_infinity(parts)]
     conditions = []
     for low in orders_at_zero(parts):
-        for high in [*right, zeta_pole]:
+        for high in [zeta_pole, *right]:
             gap = sign(high + low)
-            if gap in (0, -1):
-                raise ValueError(
-                    f"the harmonic sum diverges: the transform of f converges only right of {-low}, "
-                    f"transform and series only left of {high}; subtract from f the terms that make it diverge"
-                )
             if gap is None:
                 conditions.append(Gt(essential_factor(high + low), 0))
+            elif gap != 1 and high is zeta_pole:
+                raise ValueError(
+                    f"the harmonic sum diverges: its summands fall like j^-({simplified(w + beta * low)}), and the "
+                    "power must exceed 1; subtract from f the terms that make it diverge"
+                )
+            elif gap != 1:
+                return _without_powers(parts, w, beta, x, prefactor)
     poles: list[Expr] = []
     for candidate in [zeta_pole, *right]:
         if not any(simplified(candidate - known) == 0 for known in poles):
@@ -323,10 +328,6 @@ def _expand(parts: tuple[Piece, ...], w: Expr, beta: Expr, x: Symbol, prefactor:
         for second in poles[i + 1 :]
         if sign(first - second) is None
     )
-    scale = simplified(prefactor.subs(x, 1))
-    shift = simplified(x * diff(prefactor, x) / prefactor)
-    if shift.has(x) or prefactor == 0:
-        raise ValueError(f"the prefactor must be a constant times a power of {x}, not {prefactor}")
     terms = [
         Term(
             positive_gammas(scale * term.coefficient), expand(simplified(term.power + shift)), term.log_power, term.pole
@@ -345,6 +346,28 @@ def _expand(parts: tuple[Piece, ...], w: Expr, beta: Expr, x: Symbol, prefactor:
         resonances,
         f"smaller than every power of {x}: no pole is left, and the transform falls exponentially on vertical lines",
     )
+
+
+def _without_powers(parts: tuple[Piece, ...], w: Expr, beta: Expr, x: Symbol, prefactor: Expr) -> Expansion:
+    """The expansion where pure powers leave the transform no strip: their sums are values of zeta, the rest expands."""
+    summed = [piece for piece in parts if piece.rate is None and sign(w + beta * piece.power - 1) == 1]
+    rest = tuple(piece for piece in parts if piece not in summed)
+    if not summed:
+        raise ValueError(
+            "no strip exists in which the transform of f and the zeta series both converge: expand the terms of f, or "
+            "sums of some of them, one by one"
+        )
+    powers = []
+    for piece in summed:
+        front = piece.coefficient * zeta(simplified(w + beta * piece.power)) * prefactor * x**piece.power
+        shift = simplified(x * diff(front, x) / front)
+        powers.append(Term(simplified(front.subs(x, 1)), shift, 0, simplified(-piece.power)))
+    if not rest:
+        return Expansion(
+            parts, w, beta, x, prefactor, tuple(_ordered(powers)), (), (), "0: every sum is a value of zeta"
+        )
+    expansion = _expand(rest, w, beta, x, prefactor)
+    return replace(expansion, parts=parts, terms=tuple(_ordered([*expansion.terms, *powers])))
 
 
 def _ordered(terms: list[Term]) -> list[Term]:

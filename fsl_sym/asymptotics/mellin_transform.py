@@ -18,12 +18,16 @@ from sympy import (
     Mul,
     S,
     Symbol,
+    erf,
+    erfc,
     exp,
     expand,
     factorial,
     gamma,
     lowergamma,
+    pi,
     powsimp,
+    sqrt,
     uppergamma,
 )
 
@@ -97,7 +101,8 @@ def pieces(f: Expr, u: Symbol) -> tuple[Piece, ...]:
         If a term is none of ``u^k``, ``u^k exp(-c u)``, ``u^k lowergamma(q, c u)`` with c > 0.
     """
     f, u = map(as_expression, (f, u))
-    f = expand(f.replace(uppergamma, lambda order, end: gamma(order) - lowergamma(order, end)), power_base=True)
+    f = f.replace(uppergamma, lambda order, end: gamma(order) - lowergamma(order, end))
+    f = expand(f.replace(erfc, lambda end: 1 - erf(end)), power_base=True)
     summands = []
     for term in Add.make_args(powsimp(f, combine="exp")):
         coefficient, power = S.One, S.Zero
@@ -113,6 +118,9 @@ def pieces(f: Expr, u: Symbol) -> tuple[Piece, ...]:
                 rate = simplified(-item.args[0] / u)
             elif isinstance(item, lowergamma) and rate is None and not item.args[0].has(u):
                 order, rate = item.args[0], simplified(item.args[1] / u)
+            elif isinstance(item, erf) and rate is None:  # as sympy writes lowergamma(1/2, c u)/sqrt(pi)
+                order, rate = S.Half, simplified(item.args[0] ** 2 / u)
+                coefficient /= sqrt(pi)
             else:
                 rate = u
         if rate is not None and (rate.has(u) or sign(rate) != 1):

@@ -99,7 +99,8 @@ class Optimiser:
         if values(best[0]) != 0:
             raise ValueError(
                 f"the loss {self.law.loss} can be made as small as one likes at {_shown(values)}: a constraint that "
-                f"ties the variables {self.law.variables} to the budget {self.law.budget} is missing"
+                f"ties the variables {self.law.variables} to the budget {self.law.budget} is missing, or one that "
+                f"bounds them (as {self.law.variables[0]} >= 1: they may fall below 1)"
             )
         conditions: list[Condition | None] = list(bases[winner].attains(self.walls))
         for basis in dict.fromkeys(bases):

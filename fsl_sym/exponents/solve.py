@@ -44,7 +44,7 @@ class Region:
 
     ``conditions`` are polynomial relations (none: everywhere), ``loss`` the growth of the optimal loss, ``variables``
     that of every variable, ``witness`` an exact point inside. At every point of the region at least one of the
-    ``certificates`` holds.
+    ``certificates`` holds. ``budget`` is what they grow with.
 
     >>> from sympy import Eq, symbols
     >>> x, N = symbols("x N", positive=True)
@@ -58,20 +58,21 @@ class Region:
     variables: Mapping[Symbol, OrderRange]
     witness: Mapping[Symbol, Rational]
     certificates: tuple[Certificate, ...] = field(repr=False)
+    budget: Symbol = Symbol("N")
 
     def __post_init__(self) -> None:
         for name in ("variables", "witness"):
             object.__setattr__(self, name, FrozenMapping(getattr(self, name)))
 
     def __str__(self) -> str:
-        """Where, and how fast the loss and every variable grow with the budget N.
+        """Where, and how fast the loss and every variable grow with the budget.
 
         >>> from sympy import Eq, symbols
         >>> M, D, C = symbols("M D C", positive=True)
         >>> print(optimal_exponents(1 / M + 1 / D, [M, D], C, [Eq(M * D, C)]).regions[0])
-        everywhere: loss N^(-1/2), M N^(1/2), D N^(1/2)
+        everywhere: loss C^(-1/2), M C^(1/2), D C^(1/2)
         """
-        return f"{_where(self.condition)}: {self.growth(Symbol('N'))}"
+        return f"{_where(self.condition)}: {self.growth(self.budget)}"
 
     def growth(self, budget: Symbol) -> str:
         """How fast the loss and every variable grow with the budget, as text."""
@@ -151,7 +152,7 @@ class ExponentSolution:
         outcome = self._optimiser.outcome(fractions)
         loss, ranges = _read(outcome.formulas, self.law)
         numbers = {symbol: each.subs(values) for symbol, each in ranges.items()}
-        return Region((), loss.subs(values), numbers, values, (certificate_of(outcome, values),))
+        return Region((), loss.subs(values), numbers, values, (certificate_of(outcome, values),), self.law.budget)
 
     def __repr__(self) -> str:
         proved = "complete" if self.complete else f"not proved complete ({len(self.unresolved)} parts unresolved)"
@@ -326,7 +327,7 @@ def _region(law: Law, walls: Walls, patch: Patch) -> Region:
             )
     assert patch.point is not None
     witness = {symbol: exact(value) for symbol, value in _named(law, patch.point).items()}
-    return Region(_relations(law, walls, patch.box), loss, ranges, witness, tuple(certificates.values()))
+    return Region(_relations(law, walls, patch.box), loss, ranges, witness, tuple(certificates.values()), law.budget)
 
 
 def _named(law: Law, point: Point) -> dict[Symbol, Fraction]:

@@ -34,7 +34,7 @@ from fsl_sym.schedules import schedule
 from fsl_sym.schedules.closed_form import FRACTION, Phase, Schedule
 from fsl_sym.schedules.forms import power_decay, stable
 from fsl_sym.symbols import K1, K2, K, a, b, p, tau, z
-from fsl_sym.values import as_expression, exact, instance_of
+from fsl_sym.values import as_expression, exact
 
 _PROBES = tuple(Rational(place, 24) for place in range(1, 24))
 _NO_INVERSE = "the inverse of the intrinsic time of a schedule of one's own is not looked for; invert it numerically"
@@ -206,8 +206,8 @@ def schedule_with_end(exponent: Any) -> Schedule:
     return replace(plain, name=f"end exponent {q}")
 
 
-def after_stable_phase(decay: Schedule) -> Schedule:
-    """K_1 steps at the peak rate, then the decay of a schedule of one phase over K_2 steps: WSD of any shape.
+def after_stable_phase(decay: str | Schedule) -> Schedule:
+    """K_1 steps at the peak rate, then the decay of a schedule of one phase, or of that name, over K_2 steps.
 
     Raises
     ------
@@ -216,12 +216,11 @@ def after_stable_phase(decay: Schedule) -> Schedule:
 
     Examples
     --------
-    >>> from fsl_sym.schedules import schedule
-    >>> plan = after_stable_phase(schedule("linear"))
+    >>> plan = after_stable_phase("linear")
     >>> plan.name, plan.end_exponent, plan.total
     ('stable, then linear', 1/2, K_1*a + K_2*a/2)
     """
-    instance_of("decay", decay, Schedule)
+    decay = as_schedule(decay)
     if len(decay.phases) != 1 or simplified(decay.phi.subs(tau, 0) - a) != 0:
         raise ValueError(f"the schedule {decay.name!r} must be one phase that begins at the peak rate a")
     last = decay.phases[0]

@@ -4,7 +4,7 @@ import ast
 
 from project import PACKAGES
 
-SHOWN = {"_repr_html_", "_repr_latex_"}
+SHOWN = {"_repr_html_", "_repr_latex_", "_repr_markdown_"}
 """What notebooks ask for: public, for all its underscores."""
 HIDDEN = {"__closure__", "__code__", "__globals__", "__wrapped__"}
 """Ways around a public name."""

@@ -145,6 +145,14 @@ def test_a_lower_tolerance_needs_fewer_modes_and_results_are_kept() -> None:
         (lambda: Modes(np.zeros(1), np.ones(1), 0.0).kernel_integral(0.0, math.inf), "a mode of rate 0 does not decay"),
         (lambda: compress(0.5, 2.0, 10, 5.0).kernel_integral(math.inf, math.inf), "lower must be finite"),
         (lambda: compress(0.5, 2.0, 10, 5.0).kernel_integral(0.0, math.nan), "upper must be finite"),
+        (
+            lambda: compress(0.5, 2.0, 10, 5.0).signal_integral([], [1.0, math.inf]),
+            r"one shape, got the shapes \(0,\) and",
+        ),
+        (
+            lambda: kernel_integral([0.0, 1.0], [2.0, 3.0, 4.0], 2.0),
+            "lower and upper must be numbers, or arrays of one",
+        ),
     ],
 )
 def test_bad_input_is_refused_in_words(call: Any, text: str) -> None:

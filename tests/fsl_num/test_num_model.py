@@ -121,7 +121,12 @@ def test_a_notebook_shows_it_as_a_formula() -> None:
     ("given", "kind", "text"),
     [
         ({"beta": 2.0, "size": 9, "noise": 1.0}, ValueError, "needs s, beta and size, or a spectrum, but s is missing"),
-        ({"noise": 1.0}, ValueError, "but s, beta, size is missing"),
+        ({"noise": 1.0}, ValueError, "but s, beta, size is missing or nan$"),
+        (
+            {"s": 1.0, "beta": 2.0, "noise": 1.0},
+            ValueError,
+            "but size is missing or nan; size=math.inf is the infinite",
+        ),
         ({"s": 0.5, "beta": 2.0, "size": 9}, ValueError, "needs noise, the variance"),
         ({"s": 0.0, "beta": 2.0, "size": 9, "noise": 1.0}, ValueError, "s must be positive, got 0.0"),
         ({"s": math.inf, "beta": 2.0, "size": 9, "noise": 1.0}, ValueError, "s must be finite"),

@@ -161,7 +161,7 @@ def test_wsd_gains_a_logarithm_in_the_hard_regime_and_jumps_on_the_edge():
 @pytest.mark.parametrize(
     ("point", "error", "text"),
     [
-        ({"s": 0.5, "beta": 4}, TypeError, "0.5 is a float: exact rationals are needed"),
+        ({"s": 0.5, "beta": 4}, TypeError, '0.5 is a float: exact rationals are needed.*"1/2"'),
         ({"s": Rational(1, 2), "beta": 1}, ValueError, "beta = 1 is not above 1"),
         ({"s": -1, "beta": 4}, ValueError, "s = -1 is not positive"),
         ({"s": "half", "beta": 4}, TypeError, "'half' is not an exact rational"),

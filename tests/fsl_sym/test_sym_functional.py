@@ -8,7 +8,8 @@ from sympy import Integer, Integral, Rational
 from fsl_sym.functional import change_of_time, functional_scaling_law, physical_noise
 from fsl_sym.integrals import NOISE, noise_integral
 from fsl_sym.schedules import SCHEDULES, schedule
-from fsl_sym.symbols import K1, K2, T1, T2, B, K, M, T, a, b, beta, p, s, sigma
+from fsl_sym.schedules.own import own_schedule
+from fsl_sym.symbols import K1, K2, T1, T2, B, K, M, T, a, b, beta, p, s, sigma, tau
 
 
 @pytest.mark.parametrize("name", ["exp-decay"])
@@ -60,6 +61,8 @@ def test_schedules_without_a_closed_inverse_say_so_and_still_have_their_integral
         assert functional_scaling_law(name).noise.exact.has(Integral)
         with pytest.raises(ValueError, match="Kepler"):
             change_of_time(name)
+    with pytest.raises(ValueError, match="a schedule of one's own is not looked for"):
+        change_of_time(own_schedule(a * (1 - (tau / K) ** 2)))
     for name in SCHEDULES:
         assert physical_noise(name).has(beta)
     assert p not in functional_scaling_law("constant").expression.free_symbols
@@ -68,5 +71,6 @@ def test_schedules_without_a_closed_inverse_say_so_and_still_have_their_integral
 @pytest.mark.parametrize("name", ["inverse-sqrt", "8-1-1", "cyclic"])
 def test_both_clocks_give_the_same_noise_in_every_phase(name: str) -> None:
     found = change_of_time(name)
+    assert found == change_of_time(schedule(name))
     assert len(found) == len(schedule(name).phases)
     assert all(each.verify().holds for each in found)

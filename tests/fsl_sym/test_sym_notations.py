@@ -7,7 +7,7 @@ import pytest
 from conftest import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from sympy import Rational, simplify
+from sympy import Rational, Symbol, simplify
 
 from fsl_sym import convert, notation
 from fsl_sym.notations import NOTATIONS
@@ -51,6 +51,12 @@ def test_eigenvalues_and_energies_are_those_of_this_paper(name):
     assert each.energy.subs(values, simultaneous=True) == 1 + Rational(2, 3) * 3
 
 
+def test_letters_may_be_symbols():
+    """Those of fsl_sym.symbols, or any of that name."""
+    named = convert({"s": 1, "beta": 4}, "fsl", "kernel")
+    assert convert({s: 1, Symbol("beta"): 4}, "fsl", "kernel") == named
+
+
 def test_known_points():
     """r = 1/2 is a target of finite norm, s = 1; g* = 1 - a/b is the exponent of the easy regime's peak rate."""
     assert convert({"s": 1, "beta": 4}, "fsl", "kernel") == {"r": Rational(1, 2), "alpha": 4}
@@ -71,6 +77,8 @@ def test_points_outside_the_range_are_refused(name):
     [
         ({"s": 1, "beta": 2}, "fsl", "nobody", ValueError, "unknown notation 'nobody': choose fsl"),
         ({"s": 1}, "fsl", "kernel", ValueError, "letters s and beta, not s"),
+        ({s: 1, "b": 2}, "fsl", "kernel", ValueError, "letters s and beta, not s, b"),
+        ({1: 1, "beta": 2}, "fsl", "kernel", ValueError, "letters s and beta, not 1, beta"),
         ({"s": float("nan"), "beta": 2}, "fsl", "kernel", TypeError, "no number"),
         ({"s": float("inf"), "beta": 2}, "fsl", "kernel", TypeError, "no finite real"),
         ({"s": 1j, "beta": 2}, "fsl", "kernel", TypeError, "no real number"),

@@ -9,6 +9,7 @@ from typed import refusal
 from fsl_num.claims.records import Verdict
 from fsl_num.claims.registry import all_claims, claim
 from fsl_num.cli import main
+from fsl_num.cli.claims import claims_named
 
 
 @pytest.fixture
@@ -109,3 +110,21 @@ def test_a_number_shows_its_claims_where_both_ways_to_count_agree(capsys):
     assert "thm: wsd if each kind is counted by itself, thm:geometric if all statements" in sentence
     assert "fsl list section 5" in refusal(["show", "theorem 5.9"], capsys)
     assert "one of theorem, lemma" in refusal(["show", "axiom 5.1"], capsys)
+
+
+def test_what_shows_a_claim_verifies_it(capsys):
+    """By line, by number in one word or two, by label and by id, each claim once; at one point, which is quick."""
+    for words in (["739"], ["lem:half-scale", "lem: half-scale"]):
+        assert main(["verify", *words, "--json", "--no-cache"]) == 0
+        checked = [each["claim_id"] for each in json.loads(capsys.readouterr().out)["outcomes"]]
+        assert "lem: half-scale" in checked and len(set(checked)) == len(checked)
+        assert ("lem: half-scale/beyond" in checked) is (words == ["739"])
+    named = {" ".join(words): [claim.id for claim in claims_named(words)] for words in
+             (["theorem", "5.4"], ["Theorem 5.4", "theorem", "5.4"])}  # fmt: skip
+    assert "thm: wsd" in named["theorem 5.4"] and len(set(map(tuple, named.values()))) == 1
+    said = capsys.readouterr().err
+    assert said.count("theorem 5.4 is thm: wsd") == 3
+    for command in ("show", "verify"):
+        assert "say which (theorem 5.1, or lemma" in refusal([command, "5.1"], capsys)
+        assert "'theorem 99' has no section: the paper counts" in refusal([command, "theorem 99"], capsys)
+        assert "'nothing-here'" in refusal([command, "nothing-here"], capsys)

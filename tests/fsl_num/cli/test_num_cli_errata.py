@@ -78,6 +78,14 @@ def test_an_id_shows_one_erratum_whole(capsys, eighty_columns):
         assert max(map(cell_len, lines)) <= max(80, longest + 12)
 
 
+def test_several_ids_show_each_erratum(capsys):
+    assert main(["errata", "cosine-without-pi", "const-noise-proof", "--json"]) == 0
+    shown = [each["id"] for each in json.loads(capsys.readouterr().out)["errata"]]
+    assert sorted(shown) == ["const-noise-proof", "cosine-without-pi"]
+    assert main(["errata", "cosine-without-pi", "nobody"]) == 2
+    assert "'cosine-without-pi nobody'" in capsys.readouterr().err
+
+
 def test_the_filters_choose(capsys):
     for kind in {each.kind for each in errata()}:
         wanted = [each.id for each in gravest_first() if each.kind == kind]

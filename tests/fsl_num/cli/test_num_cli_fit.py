@@ -181,6 +181,7 @@ def test_the_words_of_a_fit(runs, capsys):
         "--no-intervals",
         "--starts",
         "3",
+        "--verbose",
     ]
     assert main(words) == 0
     text = capsys.readouterr().out
@@ -201,6 +202,32 @@ def test_the_answer_of_a_fit_stands_first_and_its_parameters_on_request(runs, ca
     assert main([*words, "--predict", "wsd", "--peak-lr", "0.04", "--verbose"]) == 0
     text = capsys.readouterr().out
     assert "peak rate is 4 times off" in text and "tail of the memory" in text
+
+
+def test_where_nothing_is_asked_for_the_usual_schedules_are_the_answer(runs, capsys):
+    words = ["fit", str(runs / "constant.csv"), str(runs / "8-1-1.csv"), "--warmup", "50", "--starts", "1"]
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    lines = said.splitlines()
+    assert lines[0] == f"After {STEPS} steps at the peak 0.01:" and "tail of" not in said
+    rows = {line.split()[0].rstrip(","): line for line in lines[3:7]}
+    assert list(rows) == ["constant", "cosine", "linear", "wsd"]
+    for name in ("constant", "cosine", "wsd"):
+        truth = law("fsl-simplified").predict(Plan(rates_of(name), [STEPS], WARMUP), TRUTH)[0]
+        shown = float(rows[name].split("%")[-2 if name == "wsd" else 0].split()[-2].rstrip("+-"))
+        assert abs(shown / truth - 1) < 2e-3  # ten times the noise of the losses fitted
+        low, high = (float(end) for end in rows[name].split("%")[-1].split(" .. "))
+        assert low < shown < high
+    assert lines[7].startswith("Try ") and any("The runs fitted determine it" in line for line in lines)
+    assert main([*words, "--verbose"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("After") and "tail of the memory" in text
+    assert main([*words, "--json"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert list(content["rivals"]) == list(rows) and content["parameters"] and content["schedules"] == {}
+    assert content["best_rival"] == lines[7].split()[1].rstrip(":")
+    final = {name: each["final"] for name, each in content["rivals"].items()}
+    assert content["best_rival"] == min(final, key=final.get) not in content["not_told_from_it"]
 
 
 @pytest.mark.parametrize(("scale", "places"), [(1.0, 4), (1e-4, 8), (1e-7, 11)])

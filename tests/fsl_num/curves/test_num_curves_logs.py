@@ -84,7 +84,11 @@ def test_losses_or_rates_of_one_kind_are_a_question():
     with pytest.raises(CurveError, match="could each be the learning rate"):
         curve_from(losses | {"lr_b": np.ones(29), "lr_a": np.arange(29.0)})
     groups = losses | {"lr-Adam/pg1": rate(steps), "lr-Adam/pg2": 3 * rate(steps)}
-    np.testing.assert_array_equal(curve_from(groups).lr, rate(np.arange(1, 30)))
+    curve = curve_from(groups)
+    np.testing.assert_array_equal(curve.lr, rate(np.arange(1, 30)))
+    # peaks are meant in its unit, which is said where the groups differ
+    assert "the rate is 'lr-Adam/pg1'; that of 'lr-Adam/pg2' is 3 of it" in " ".join(curve.notes)
+    assert "pg1" not in " ".join(curve_from(groups | {"lr-Adam/pg2": rate(steps)}).notes)
 
 
 def test_a_loss_with_its_perplexity_beside_it_tells_its_unit():

@@ -57,6 +57,12 @@ READABLE = {
     "xz": lzma.compress(GOOD.encode()),
     "JSON lines": "".join(json.dumps(each) + "\n" for each in RECORDS),
     "JSON list": json.dumps(RECORDS),
+    "dicts as Python prints them": "".join(f"{each | {'note': None, 'norm': float('nan')}}\n" for each in RECORDS),
+    "dicts of numpy and torch": "".join(
+        f"{{'step': {s}, 'lr': np.float64({r}), 'loss': tensor({x}, device='cuda:0')}}\n"
+        for s, r, x in zip(STEP, LR, LOSS, strict=True)
+    ),
+    "the header again, where a run was resumed": GOOD.replace("\n300", "\nstep,lr,loss\n300"),
     "perplexity by name": "step,lr,ppl\n" + PERPLEXITIES,
 }  # fmt: skip
 
@@ -70,6 +76,19 @@ def test_what_can_be_read_in_one_way_is_read(tmp_path, content):
     np.testing.assert_allclose(curve.lr, LR, rtol=1e-15)
     np.testing.assert_allclose(curve.loss, LOSS, rtol=1e-14)  # of log(exp(x)): a few roundings
     assert curve.name == "run"
+
+
+def test_commas_between_the_thousands_of_steps_are_read_where_nothing_else_is_meant(tmp_path):
+    place = tmp_path / "run.csv"
+    place.write_text('step,lr,loss\n"900",0.1,3.0\n"1,000",0.1,2.5\n"1,250,000",0.1,2.25\n')
+    assert read_curve(place).step.tolist() == [900, 1000, 1250000]
+    for cell in ("1,00", "0,100", "1,0000"):
+        place.write_text(f'step,lr,loss\n"{cell}",0.1,3.0\n')
+        with pytest.raises(CurveError, match="not a number"):
+            read_curve(place)
+    place.write_text('step,lr,loss\n900,0.1,"3,000"\n')  # of a loss it may be a decimal comma
+    with pytest.raises(CurveError, match="not a number"):
+        read_curve(place)
 
 
 PADDING = 8 * ("#" * (contents.LONGEST - 1) + "\n")
@@ -110,6 +129,8 @@ REFUSED = {
     "missing loss": ("step,lr\n1,0.1\n2,0.1\n", "no column for loss", None),
     "missing rate": ("step,loss\n1,3\n2,2\n", "no column for lr", None),
     "missing step": ("lr,loss\n1,3\n2,2\n", "no column for step", None),
+    "epochs for steps": ("epoch,lr,loss\n1,0.1,3\n2,0.1,2\n", "an epoch is no step.*trainer_state.json", None),
+    "a dict that is code": ("{'step': exit(), 'lr': 1, 'loss': 2}\n" * 2, "not a JSON record", 1),
     "swapped columns": ("step,lr,loss\n1,3.0,0.001\n2,2.5,0.001\n", "swapped", None),
     "two losses": ("step,lr,val_a_loss,val_b_loss\n1,0.1,3,3.1\n2,0.1,2,2.1\n", "each be the loss", None),
     "a name twice": ("step,lr,loss,loss\n1,0.1,3,3\n", "twice", 1),

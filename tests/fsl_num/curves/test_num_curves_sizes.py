@@ -59,7 +59,7 @@ def test_a_third_size_is_predicted_with_the_width_that_two_sizes_leave(two):
     near, far = two.predict(inside), two.predict(beyond)
     assert near.upper[-1] / near.lower[-1] < 1.02
     assert near.other_size == 1.0 and far.other_size == pytest.approx(1000.0)
-    assert "1e+03 times off the sizes of those fitted" in far.trust and "off the sizes" not in near.trust
+    assert "1,000 times off the sizes of those fitted" in far.trust and "off the sizes" not in near.trust
     x = TRUTH["s"] * TRUTH["beta"]
     levels = TRUTH["L0"] + TRUTH["D"] * 1e6**-x
     # at 1e9 anything between almost no loss and the level of 1e6 is compatible

@@ -1,5 +1,7 @@
 """Logs that begin after the warmup: what the rate was before is found from the losses, and said."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -88,6 +90,37 @@ def test_what_was_found_holds_for_every_other_run_that_begins_late():
     assert LossCurve(np.arange(50, STEPS, 50), np.ones(159), lr=[PEAK] * 159).unseen == 0
 
 
+def test_what_is_taken_for_a_late_log_that_is_predicted_alone_is_said_and_is_what_the_runs_fitted_have():
+    """The runs fitted say their warmup, and the one predicted does not."""
+    told = [log(shape(True, name), warmup=FIRST, name=name) for name in ("wsd", "constant")]
+    fitted, late, truth = fit(told), log(shape(True, "linear")), log(shape(True, "linear"), warmup=FIRST)
+    assert fitted.warnings == () and fitted.warmed is None
+    for found in (fitted, FitResult.from_json(fitted.to_json())):
+        prediction = found.predict(late)
+        assert prediction.loss == pytest.approx(found.predict(truth).loss, rel=1e-9)
+        assert prediction.sentences[0].startswith(f"Its log begins at step {FIRST} of {STEPS}, and nothing says")
+        assert f"There a linear warmup of {FIRST} updates is taken" in prediction.sentences[0]
+        assert len(prediction.sentences) == 1 + len(found.predict(truth).sentences)
+        assert prediction.unseen == prediction.sentences[0] and found.predict(truth).unseen == ""
+    # a branch that begins far behind: the warmup is as long as theirs, and then the rate of the first row stands
+    branch = late.between_steps(2 * FIRST, STEPS)
+    branch = LossCurve(branch.step, branch.loss, lr=np.append(branch.plan.rates, 0.0)[branch.step])
+    said = fitted.predict(branch, None)
+    first = branch.plan.rates[2 * FIRST]
+    assert said.plan.rates[FIRST // 2] == pytest.approx(first / 2) and said.plan.rates[FIRST + 1] == first
+    assert f"then the rate of its first row up to step {2 * FIRST} is taken" in said.trust
+
+
+def test_runs_without_a_warmup_and_what_was_found_speak_against_one():
+    bare = fit(log(shape(False), warmup=0), intervals=False)
+    quiet = fit(log(shape(False), 3e-5), intervals=False)
+    late = log(shape(False, "linear"))
+    for found in (bare, quiet, FitResult.from_json(quiet.to_json())):
+        prediction = found.predict(late, None)
+        assert prediction.plan.rates[0] == late.plan.rates[FIRST]
+        assert "There the rate of its first row is taken, as of the runs fitted" in prediction.trust
+
+
 def test_rows_left_out_and_branches_keep_what_is_not_known():
     curve = log(shape(True))
     assert curve.between_steps(4000, STEPS).averaged(20).unseen == FIRST
@@ -124,6 +157,53 @@ def test_a_missed_measurement_speaks_before_the_fit(tmp_path, capsys):
     assert "wrong: Measured, and missed: of its losses" in out
 
 
+def test_commands_say_what_was_taken_for_the_first_rates_of_a_log_that_they_only_predict(tmp_path, capsys):
+    """The log fitted is read with its warmup; of the one predicted the first rows are gone."""
+    rates = shape(True)
+    step = np.arange(50, STEPS + 1, 50)
+    loss = law("fsl-full").predict(Plan(rates, step, 1), THETA) * np.exp(
+        3e-4 * np.random.default_rng(0).normal(size=step.size)
+    )
+    rows = zip(step.tolist(), np.append(rates, rates[-1])[step].tolist(), loss.tolist(), strict=True)
+    train, saved = tmp_path / "whole.csv", str(tmp_path / "fit.json")
+    train.write_text("step,lr,loss\n" + "".join(f"{k},{lr!r},{y!r}\n" for k, lr, y in rows))
+    late = written(tmp_path / "late.csv", shape(True, "linear"), losses(shape(True, "linear"))[1])
+    quick = ["--starts", "1"]
+    for command, law_named in (("fit", ["--law", "auto"]), ("compare", ["--laws", "momentum"])):
+        assert main([command, str(train), "--predict", late, *quick, *law_named]) == 0
+        said = " ".join(capsys.readouterr().out.split())
+        assert f"late: Its log begins at step {FIRST} of {STEPS}" in said and "a linear warmup of 800 updates" in said
+    assert main(["fit", str(train), "--save", saved]) == 0
+    whole = str(tmp_path / "rates.csv")
+    (tmp_path / "rates.csv").write_text(
+        "step,lr\n" + "".join(f"{k},{r!r}\n" for k, r in enumerate(shape(True).tolist()))
+    )
+    words = {
+        "predict": ["predict", "--fit", saved, "--schedule-file", late, "--json"],
+        "next": ["next-run", "--fit", saved, "--predict", late, "--candidates", "constant"],
+        "design": ["design", "--fit", saved, "--steps", str(STEPS + 1000), "--log", late, "--from-step", "4000"],
+        "schedule": ["schedule", late],
+    }
+    for command, typed in words.items():
+        capsys.readouterr()
+        assert main(typed) == 0, command
+        said = " ".join(" ".join(capsys.readouterr()).split())
+        assert f"egins at step {FIRST}" in said, command
+        taken = "that of its first row is taken" if command == "schedule" else "a linear warmup of 800 updates"
+        assert taken in said, command
+        if command == "predict":  # the warmup of the runs fitted is that of this run, so that its end is as if known
+            late_final = json.loads(said)["final"]
+            assert "--branch-of" not in said  # which this command does not have
+    assert main([*words["predict"][:3], "--schedule-file", whole, "--json"]) == 0
+    wsd = json.loads(capsys.readouterr().out)
+    assert "begins at step" not in wsd["trust"]
+    for warmup in ("0", "800"):
+        assert main([*words["predict"], "--warmup", warmup]) == 0
+        known = json.loads(capsys.readouterr().out)
+        assert "begins at step" not in known["trust"]
+        assert (known["final"] == pytest.approx(late_final, rel=1e-9)) is (warmup == "800")
+
+
 def test_a_run_that_diverged_is_said_and_can_be_cut_before_it_is_read(tmp_path, capsys):
     rates, (step, loss) = shape(True), losses(shape(True))
     exploded, nan = (
@@ -139,6 +219,23 @@ def test_a_run_that_diverged_is_said_and_can_be_cut_before_it_is_read(tmp_path, 
     assert "where the run diverged, leave its end out (--last-step)" in capsys.readouterr().err
     assert main(["fit", nan, *known, "--last-step", "7000"]) == 0
     assert "did it diverge" not in capsys.readouterr().out
+
+
+def test_peaks_that_are_hardly_in_one_unit_are_said_to_be():
+    """A log of multipliers beside one of rates: they were fitted together without a word."""
+    rates, multipliers = (log(shape(True) * unit, warmup=FIRST, name=name) for unit, name in ((1, "a"), (1e3, "b")))
+    (said,) = (each for each in fit([rates, multipliers], intervals=False).warnings if "one unit" in each)
+    assert said.startswith("The peak rates lie between 0.001 (a) and 1 (b): are they in one unit?")
+    swept = log(shape(True) * 50, warmup=FIRST)
+    assert not any("one unit" in each for each in fit([rates, swept], intervals=False).warnings)
+
+
+def test_losses_that_are_all_one_are_said_to_be():
+    curve = LossCurve(np.arange(10, 1001, 10), np.full(100, np.float32(2.3)), lr=[1e-3] * 100, name="stuck")
+    (warning,) = fit(curve, intervals=False).warnings
+    assert warning.startswith("stuck: its losses are all 2.3000: is it the right column")
+    moving = LossCurve(curve.step, curve.loss + 1e-3 / curve.step, lr=curve.lr)
+    assert fit(moving, intervals=False).warnings == ()
 
 
 def test_a_short_run_that_ends_at_its_lowest_has_not_diverged(tmp_path, capsys):

@@ -61,7 +61,7 @@ def test_the_error_of_an_expansion_is_a_band():
         (scaling_law("wsd"), {"over": (0.0, 1.0)}, ValueError, "over must be"),
         (p * M**-s, {}, ValueError, "must vary with a time or a size alone: give p"),
         (1 - T, {}, ValueError, "is not positive everywhere between 10 and 1e\\+06"),
-        ("wsd", {}, TypeError, "a str is no formula to draw"),
+        ("wsd", {}, TypeError, "^str is no formula to draw"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(formula, values, error, said):

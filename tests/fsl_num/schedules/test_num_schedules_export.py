@@ -225,6 +225,14 @@ def test_what_is_written_is_what_the_framework_reads():
     assert called.lr_scheduler_kwargs["num_decay_steps"] == 450
 
 
+def test_an_export_shows_what_is_to_be_pasted():
+    """Printed, and in a notebook, where < must not begin a tag; its own line names the scheduler."""
+    torch, hf = export("wsd", "torch", peak=1.0, steps=10), export("cosine", "transformers", peak=1.0, steps=10)
+    assert str(torch) == torch.text and str(hf) == hf.text
+    assert repr(torch) == "Export(torch: a function of 10 steps)" and repr(hf) == f"Export(transformers: {hf.name})"
+    assert torch._repr_html_() == f"<pre>{torch.text.replace('<', '&lt;').replace('>', '&gt;')}</pre>"
+
+
 def test_what_cannot_be_exported_is_refused():
     with pytest.raises(ValueError, match="there is no export to 'tensorflow'"):
         export("linear", "tensorflow", peak=PEAK, steps=10)

@@ -105,9 +105,30 @@ def test_conditions_come_from_the_strip() -> None:
     assert expansion.conditions == (Gt(w - 1, 0),)
 
 
+@pytest.mark.parametrize("power", [Integer(1), Rational(3, 2)])
+def test_powers_that_leave_no_strip_are_summed_by_themselves(power: Expr) -> None:
+    """sum j^-2 (c u^k + exp(-u)) at u = x/j^2 converges for every k > -1/2, though its transform has no strip."""
+    alone = harmonic_sum_asymptotics(3 * u**power, u, Integer(2), Integer(2), t)
+    assert alone.expression == 3 * zeta(2 + 2 * power) * t**power and alone.error == 0
+    whole = harmonic_sum_asymptotics(3 * u**power + exp(-u), u, Integer(2), Integer(2), t)
+    rest = harmonic_sum_asymptotics(exp(-u), u, Integer(2), Integer(2), t)
+    assert whole.expression == alone.expression + rest.expression and whole.error == rest.error
+    assert whole.function(u) == 3 * u**power + exp(-u)
+    # 1 - exp(-u) converges at w = 1 together alone: there a power is split off, and the rest keeps its logarithm
+    shifted = harmonic_sum_asymptotics(1 - exp(-u) + u, u, Integer(1), Integer(2), t, 2 * t)
+    plain = harmonic_sum_asymptotics(1 - exp(-u), u, Integer(1), Integer(2), t, 2 * t)
+    assert (shifted.expression - plain.expression - 2 * t**2 * zeta(3)).expand() == 0
+
+
 def test_divergent_sums_and_unknown_functions_are_refused() -> None:
     with pytest.raises(ValueError, match="diverges"):
         harmonic_sum_asymptotics(exp(-u), u, Integer(1), beta, t)
+    with pytest.raises(ValueError, match=r"its summands fall like j\^-\(1\)"):
+        harmonic_sum_asymptotics(1 + u, u, Integer(1), beta, t)
+    with pytest.raises(ValueError, match="no strip exists"):
+        harmonic_sum_asymptotics(exp(-u) + u**2 * lowergamma(Rational(1, 3), u), u, Integer(2), Integer(2), t)
+    with pytest.raises(ValueError, match="prefactor"):
+        harmonic_sum_asymptotics(u, u, Integer(2), Integer(2), t, exp(-t))
     with pytest.raises(ValueError, match="outside the class"):
         pieces(sin(u), u)
     with pytest.raises(ValueError, match="outside the class"):

@@ -101,6 +101,7 @@ FUNCTIONS = {
     "an upper incomplete gamma function": 2 * uppergamma(s, 3 * U) * U,
     "a product of exponentials": U * exp(-U) * exp(-2 * U),
     "a bracket": (1 + U) ** 2 * exp(-U),
+    "a half, which sympy writes by the error function": 3 * U * lowergamma(HALF, 2 * U) + uppergamma(HALF, 5 * U),
     "a scaled argument": exp(-U / 3) * (7 * U) ** HALF,
 }
 

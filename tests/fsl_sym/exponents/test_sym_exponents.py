@@ -12,7 +12,7 @@ from sympy import And, Eq, Integer, Max, Min, Rational, Symbol, log, symbols
 from fsl_sym.domain import Domain
 from fsl_sym.exponents.certificate import check
 from fsl_sym.exponents.law import Law
-from fsl_sym.exponents.solve import ExponentSolution, optimal_exponents
+from fsl_sym.exponents.solve import ExponentSolution, optimal_exponents, optimal_exponents_at
 from fsl_sym.order import Order, OrderRange
 
 FEW = examples(20)
@@ -264,6 +264,15 @@ def test_a_parameter_may_have_any_name(name):
         M**-parameter + D**-2, [M, D], budget, [Eq(M * D, budget)], {parameter: (0, 1)}
     ).regions
     assert region.loss.equals(Order(-2 * parameter / (2 + parameter)))
+
+
+def test_a_region_names_its_own_budget():
+    """N is a common letter for parameters: the budget of a law in it must not be printed as N."""
+    size, data, compute = symbols("N D C", positive=True)
+    law = (size ** Rational(-1, 2) + data ** Rational(-1, 3), [size, data], compute, [Eq(6 * size * data, compute)])
+    shown = "everywhere: loss C^(-1/5), N C^(2/5), D C^(3/5)"
+    assert str(optimal_exponents(*law).regions[0]) == str(optimal_exponents(*law).at()) == shown
+    assert str(optimal_exponents_at(*law)) == shown
 
 
 def test_log_powers_follow_powers():

@@ -99,7 +99,7 @@ def test_an_exponent_that_may_be_infinite_is_refused():
 def test_a_loss_without_a_least_value_is_refused():
     refused(
         ValueError,
-        "1/M can be made as small as one likes.*that ties the variables .* to the budget N is missing",
+        "1/M can be made as small as one likes.* ties the variables .* is missing, or one that bounds them .as M >= 1:",
         1 / M + 0 * D,
         constraints=(),
     )

@@ -75,6 +75,7 @@ def test_an_end_exponent_stands_for_every_rate_with_that_end():
     for wrong, error in ((1, ValueError), (-1, ValueError), (0.5, TypeError)):
         with pytest.raises(error, match="must lie in|float"):
             schedule_with_end(wrong)
+    assert after_stable_phase("linear") == after_stable_phase(schedule("linear"))
     with pytest.raises(ValueError, match="one phase that begins at the peak rate"):
         after_stable_phase(schedule("wsd"))
     with pytest.raises(ValueError, match="no shape of its own at b = 0"):

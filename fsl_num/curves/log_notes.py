@@ -1,0 +1,89 @@
+"""What is said of a log that was read: which loss and which rate were taken where there are several, in which unit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from fsl_num.curves.columns import is_noise_scale, meaning, plain
+from fsl_num.curves.runs import Series
+from fsl_num.curves.tables import Table, filled, numbers
+
+LARGEST_RATE: Final = 1.5
+"""Of an update: above, a rate is in other units, or a multiplier."""
+
+_ALIKE = 1e-6  # rates of groups of parameters that differ by less are one
+
+
+def place(series: Series) -> str:
+    """Return the name of a series, and where it stands.
+
+    >>> table = Table({}, [], name="run.csv")
+    >>> place(Series("loss", np.zeros(1), np.zeros(1), np.zeros(1), None, table))
+    "'loss' in run.csv"
+    """
+    return f"{series.name!r}" + (f" in {series.table.name}" if series.table.name not in ("table", series.name) else "")
+
+
+def of_losses(tables: Sequence[Table], loss: Series) -> list[str]:
+    """Return which loss was taken, where there were others.
+
+    >>> table = Table({"step": [1], "loss": [3.0]}, [2])
+    >>> of_losses([table], Series("loss", np.ones(1), np.ones(1), [2], meaning("loss"), table))
+    []
+    """
+    others = {
+        name: means
+        for table in tables
+        for name in table.columns
+        if (means := meaning(name)) is not None and means.role == "loss" and name != loss.name
+        if filled(table.columns[name]).any()
+    }
+    if not others:
+        return []
+    kind = "of validation" if loss.meaning.held_out else "of training"
+    shown = ", ".join(map(repr, list(others)[:4]))
+    return [f"the loss is {place(loss)}, {kind}, {loss.step.size} rows; there too: {shown} (--columns loss=...)"]
+
+
+def of_noise_scales(tables: Sequence[Table]) -> list[str]:
+    """Return that a gradient-noise scale is not used: without the norm of the gradient it gives no noise of the loss.
+
+    >>> of_noise_scales([Table({"step": [1]}, [2])])
+    []
+    """
+    return [
+        f"the noise scale {name!r} is not used: the law learns the noise from the losses"
+        for name in dict.fromkeys(name for table in tables for name in table.columns)
+        if is_noise_scale(name)
+    ]
+
+
+def of_rates(rate: Series) -> list[str]:
+    """Return in which unit the rates are, where it is not the usual one, and which of several groups was taken.
+
+    >>> table = Table({"step": [1, 2], "lr/pg1": [0.1, 0.2], "lr/pg2": [0.01, 0.02]}, [2, 3])
+    >>> of_rates(Series("lr/pg1", np.array([1, 2]), np.array([0.1, 0.2]), [2, 3], meaning("lr/pg1"), table))[0][:48]
+    "the rate is 'lr/pg1'; that of 'lr/pg2' is 0.1 of"
+    """
+    said = []
+    most = float(np.nanmax(rate.values, initial=0.0))
+    if most == 1.0 or "lrm" in plain(rate.name):
+        said.append(f"the rate {place(rate)} is a multiplier, at most {most:g}: predict with multipliers")
+    elif most > LARGEST_RATE:
+        said.append(f"the rate {place(rate)} reaches {most:g}: in units of its own; predict in the same")
+    others = []
+    for name in rate.table.columns:
+        means = meaning(name)
+        if name != rate.name and means is not None and means.role == "lr" and means.rank == rate.meaning.rank:
+            share = float(np.nanmax(numbers(rate.table, name, "lr", missing=True), initial=0.0)) / max(most, 1e-300)
+            if abs(share - 1.0) > _ALIKE:
+                others.append(f"that of {name!r} is {share:.4g} of it")
+    if others:
+        more = f" and {len(others) - 3} more" if len(others) > 3 else ""
+        said.append(
+            f"the rate is {rate.name!r}; {', '.join(others[:3])}{more}: peaks are meant in its unit (--columns lr=...)"
+        )
+    return said
