@@ -40,6 +40,7 @@ def run(arguments: Arguments) -> int:
     from fsl_num.claims import registry, runner
     from fsl_num.claims.errata import check_claims, errata
     from fsl_num.claims.labels import place_verdicts
+    from fsl_num.claims.verdict import settle
     from fsl_num.cli.claims import known_claim
 
     ids = tuple(known_claim(claim_id).id for claim_id in dict.fromkeys(arguments.ids))
@@ -48,7 +49,7 @@ def run(arguments: Arguments) -> int:
     profile = "deep" if arguments.deep else arguments.profile
     cache = None if point else _cache(arguments)
     before = {each.id: cache.previous(each, profile) for each in registry.all_claims()} if cache is not None else {}
-    known = runner.settle({claim_id: record for claim_id, record in before.items() if record is not None})
+    known = settle({claim_id: record for claim_id, record in before.items() if record is not None})
     jobs = min(arguments.jobs or cores(), len(ids))
     if jobs <= 1 and where == "processes":
         where = None
