@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from html_reading import SIGNS, Reader, letters, seen
+from proved_claims import PROVED
 from sympy import Expr, Max, Min, Rational
 
 from fsl_num.claims import runner
@@ -20,6 +21,7 @@ from fsl_num.claims.labels import open_places, orphans
 from fsl_num.claims.points import points
 from fsl_num.claims.records import Verdict
 from fsl_num.claims.registry import all_claims, claim, file_of
+from fsl_num.claims.verification import samples_of
 from fsl_num.report.html.texts import Texts
 from fsl_num.report.mathml import display, paper_words
 from fsl_num.report.plain import plain
@@ -87,6 +89,7 @@ def test_a_claim_is_checked(claim_id, outcome_of):
         assert subject.corrected_by is None
     assert [regime.regime for regime in checked.regimes] == [each.name for each in subject.regime_objects()]
     assert [record.name for record in checked.derivations if not record.holds] == []
+    assert (checked.verdict is Verdict.PROVED) == (claim_id in PROVED)
     refused = [mutant.name for regime in checked.regimes for mutant in regime.mutants if mutant.refuted]
     members = members_of_minima(subject)
     undecided = {each for each in members if not any(f"without {each}" in name for name in refused)}
@@ -109,8 +112,9 @@ def members_of_minima(subject):
 @pytest.mark.parametrize("claim_id", parameters_of(all_claims()))
 def test_a_claim_is_checked_where_its_hypotheses_hold(claim_id):
     subject = claim(claim_id)
+    drawn = samples_of(subject, "full", 1)
     for regime in subject.regime_objects():
-        for sample in runner.samples_of(subject, regime, "full", 1):
+        for sample in drawn[regime.name]:
             assert regime.contains(sample.s, sample.beta)
             assert sample.s > 0 and sample.beta > 1
     sides = subject.sides
@@ -162,6 +166,10 @@ def test_pytest_runs_one_claim_by_its_id():
 
 
 # ---- the registry ----------------------------------------------------------------------------------------------------
+
+
+def test_the_proved_claims_are_claims():
+    assert PROVED <= set(IDS)
 
 
 @pytest.mark.parametrize("claim_id", parameters_of(all_claims()))
