@@ -335,11 +335,13 @@ class _Part:
             weights = power_memory(self.mu, theta[1], theta[2])
         paced = self.law.paced and self.larger is not None  # else time passes by the rates alone, whatever r
         clock = _Clock.of(self.plan, self.past, self.mu, self.larger, r) if paced else self.clock
-        x[:, 1], *by_signal = _signal(clock.recorded[0], theta)
+        sloped = slopes is not None
+        x[:, 1], *by_signal = _signal(clock.recorded[0], theta, sloped)
         batches, by_power, by_pace = self.batches.noise(q * (1.0 - r), r) if self.batches else 3 * (self.none,)
         shorter = v * self.higher
         noise = [np.exp(p * (rate - shorter) + batch) for rate, batch in zip(self.rates, _around(batches), strict=True)]
-        signals = [_signal(times, theta) for times, _ in (clock.after, clock.before)] if self.law.signal_noise else []
+        ends = (clock.after, clock.before) if self.law.signal_noise else ()
+        signals = [_signal(times, theta, sloped) for times, _ in ends]
         left = [one * signal[0] for one, signal in zip(noise, signals, strict=False)]
         if slopes is None:
             responses = clock.memory.response(np.stack([_change(each) for each in (noise, left) if each]), weights[:1])
@@ -388,9 +390,11 @@ def _change(values: Sequence[Array], factors: Sequence[Array | float] = (1.0, 1.
     return np.asarray(values[0] * factors[0] - values[1] * factors[1])
 
 
-def _signal(times: Array, theta: Array) -> tuple[Array, Array, Array, Array]:
-    """e(t) and its derivatives by s and c_e, the first and the fourth of the nonlinear parameters, and by t."""
+def _signal(times: Array, theta: Array, sloped: bool) -> tuple[Array, ...]:
+    """e(t); ``sloped``: and its derivatives by s and c_e, the first and fourth of the nonlinear parameters, and by t."""
     s, speed = theta[0], theta[3]
     base = 1.0 + speed * times
     signal = base**-s
+    if not sloped:
+        return (signal,)
     return signal, -signal * np.log(base), -s * signal * times / base, -s * signal * speed / base
