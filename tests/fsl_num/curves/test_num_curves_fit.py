@@ -7,6 +7,7 @@ from curves_networks import networks
 from curves_runs import NOISY, PEAK, TRAINING, TRUTH, WARMUP, rates, run
 from hypothesis import given
 from hypothesis import strategies as st
+from notebook_views import as_html, as_latex
 
 from fsl_num.curves.curve import CurveError, LossCurve
 from fsl_num.curves.fit import fit
@@ -121,7 +122,7 @@ def test_starts_agree_and_the_report_says_so(noisy):
     assert found.task.s is not None
     assert found.task.s[0] < 0.5 < found.task.s[1]
     assert "fsl" in found.summary()
-    assert "<table>" in found._repr_html_() and found._repr_latex_().startswith("$")
+    assert "<table>" in as_html(found) and as_latex(found).startswith("$")
 
 
 def test_curves_that_tell_the_law_are_not_warned_of(noisy):

@@ -10,6 +10,7 @@ from conftest import examples
 from curves_runs import NOISY, PEAK, WARMUP, run
 from hypothesis import given
 from hypothesis import strategies as st
+from notebook_views import as_html
 
 from fsl_num.curves.fit import fit
 from fsl_num.curves.laws import MomentumLaw
@@ -184,7 +185,7 @@ def test_a_design_as_json_as_html_and_as_a_picture():
     assert {"steps", "peak_lr", "final_lr", "stable_fraction", "decay_shape", "predicted_loss", "interval", "baselines",
             "kkt_residual", "second_law_loss"} <= set(found)  # fmt: skip
     assert all({"loss", "regret"} <= set(each) for each in found["baselines"].values())
-    assert "<table>" in design()._repr_html_() and "cosine to 10 %" in design()._repr_html_()
+    assert "<table>" in as_html(design()) and "cosine to 10 %" in as_html(design())
     figure = pytest.importorskip("matplotlib.figure").Figure()
     above = design().plot()
     assert above.figure.axes[0] is above
