@@ -391,7 +391,7 @@ def _change(values: Sequence[Array], factors: Sequence[Array | float] = (1.0, 1.
 
 
 def _signal(times: Array, theta: Array, sloped: bool) -> tuple[Array, ...]:
-    """e(t); ``sloped``: and its derivatives by s and c_e, the first and fourth of the nonlinear parameters, and by t."""
+    """e(t); ``sloped``: and its derivatives by s and c_e, the first and fourth nonlinear parameters, and by t."""
     s, speed = theta[0], theta[3]
     base = 1.0 + speed * times
     signal = base**-s
