@@ -26,7 +26,6 @@ from fsl_num.report.html.texts import Texts
 from fsl_num.report.mathml import display, paper_words
 from fsl_num.report.plain import plain
 from fsl_sym.domain import REGIMES
-from fsl_sym.proof import AllOf, Formula
 from fsl_sym.symbols import beta, s
 
 IDS = [each.id for each in all_claims()]
@@ -103,8 +102,11 @@ def test_a_claim_is_checked(claim_id, outcome_of):
 
 def members_of_minima(subject):
     """The members of every minimum and maximum in the order that a claim states, as its wrong versions name them."""
-    parts = parts_of(subject.formula) if isinstance(subject.formula, Formula | AllOf) else ()
-    orders = [part.right for part in parts if part.relation in ("~", "<~") and isinstance(part.right, Expr)]
+    orders = [
+        part.right
+        for part in parts_of(subject.formula)
+        if part.relation in ("~", "<~") and isinstance(part.right, Expr)
+    ]
     chosen = [each for order in orders for each in order.atoms(Min, Max) if each.free_symbols - {s, beta}]
     return {str(member).replace("**", "^") for each in chosen for member in each.args}
 

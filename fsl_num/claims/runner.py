@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, as_completed
+from dataclasses import replace
+from functools import cache as cached
 from typing import Final
 
 from fsl_num.claims.cache import Cache
 from fsl_num.claims.records import Outcome, Verdict
 from fsl_num.claims.registry import all_claims
 from fsl_num.claims.registry import claim as claim_of
-from fsl_num.claims.verdict import settle
+from fsl_num.claims.verdict import STRENGTH
 from fsl_num.claims.verification import SAMPLES, verify
 from fsl_num.validation import entries, instance_of, known_executor, one_of, whole_seed
 from fsl_num.workers import LostWorkersError
 
-__all__ = ["LOST", "verify", "verify_all"]
+__all__ = ["LOST", "settle", "verify", "verify_all"]
 
 LOST: Final = "its worker was lost again and again, killed perhaps for want of memory: try fewer processes"
 """The message of a claim of which nothing is known for that reason."""
@@ -73,6 +75,42 @@ def verify_all(
             progress(outcome)
     settled = settle(outcomes)
     return tuple(settled[each] for each in wanted)
+
+
+def settle(outcomes: Mapping[str, Outcome]) -> dict[str, Outcome]:
+    """Each outcome with the verdict that the other ones leave it; what is not among them weakens nothing.
+
+    A claim that is refuted passes when the claim that corrects it passes, and is replaced by it where others rest on
+    it. Any other is at most as strong as the weakest claim on which it depends, and UNKNOWN where one of these does not
+    pass.
+
+    >>> [each.verdict.value for each in settle({each.claim_id: each for each in verify_all(["eqn: sgd"])}).values()]
+    ['PROVED']
+    """
+
+    @cached
+    def settled(claim_id: str) -> Outcome:
+        outcome, claim = outcomes[claim_id], claim_of(claim_id)
+        if outcome.verdict is Verdict.REFUTED and (right := claim.corrected_by or "") in outcomes:
+            return replace(outcome, passes=settled(right).passes)
+        for name in claim.depends if outcome.verdict in STRENGTH else ():
+            if name not in outcomes:
+                continue
+            other = standing(name)
+            if other.verdict not in STRENGTH:
+                message = f"it depends on {name}, which is {other.verdict}"
+                return replace(outcome, verdict=Verdict.UNKNOWN, passes=False, message=message)
+            if STRENGTH.index(other.verdict) < STRENGTH.index(outcome.verdict):
+                message = f"{outcome.verdict} under {other.claim_id}, on which it depends and which is {other.verdict}"
+                outcome = replace(outcome, verdict=other.verdict, message=message)
+        return outcome
+
+    def standing(claim_id: str) -> Outcome:
+        """The outcome of a claim; of one that is refuted that of the claim that corrects it, where there is one."""
+        outcome, right = settled(claim_id), claim_of(claim_id).corrected_by or ""
+        return standing(right) if outcome.verdict is Verdict.REFUTED and right in outcomes else outcome
+
+    return {each: settled(each) for each in outcomes}
 
 
 def _checked(

@@ -1,13 +1,11 @@
-"""How verdicts are reached: from the evidence about a claim alone, then from the claims on which it rests."""
+"""How the verdict of a claim follows from the evidence about it; :func:`fsl_num.claims.runner.settle` goes on from
+there to the claims on which it rests."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import dataclass
 
-from fsl_num.claims.records import Outcome, Verdict
-from fsl_num.claims.registry import claim as claim_of
+from fsl_num.claims.records import Verdict
 
 STRENGTH = (Verdict.SUPPORTED, Verdict.ENCLOSED, Verdict.PROVED)
 """The verdicts that pass by themselves, weakest first."""
@@ -80,40 +78,3 @@ def verdict_of(evidence: Evidence) -> tuple[Verdict, str]:
     if not evidence.unproved:
         return Verdict.PROVED, ""
     return (Verdict.ENCLOSED if evidence.rigorous else Verdict.SUPPORTED), ""
-
-
-def settle(outcomes: Mapping[str, Outcome]) -> dict[str, Outcome]:
-    """Each outcome with the verdict that the other ones leave it; what is not among them weakens nothing.
-
-    A claim that is refuted passes when the claim that corrects it passes, and is replaced by it where others rest on
-    it. Any other is at most as strong as the weakest claim on which it depends, and UNKNOWN where one of these does not
-    pass.
-
-    >>> from fsl_num.claims.runner import verify_all
-    >>> [each.verdict.value for each in settle({each.claim_id: each for each in verify_all(["eqn: sgd"])}).values()]
-    ['PROVED']
-    """
-
-    @cache
-    def settled(claim_id: str) -> Outcome:
-        outcome, claim = outcomes[claim_id], claim_of(claim_id)
-        if outcome.verdict is Verdict.REFUTED and (right := claim.corrected_by or "") in outcomes:
-            return replace(outcome, passes=settled(right).passes)
-        for name in claim.depends if outcome.verdict in STRENGTH else ():
-            if name not in outcomes:
-                continue
-            other = standing(name)
-            if other.verdict not in STRENGTH:
-                message = f"it depends on {name}, which is {other.verdict}"
-                return replace(outcome, verdict=Verdict.UNKNOWN, passes=False, message=message)
-            if STRENGTH.index(other.verdict) < STRENGTH.index(outcome.verdict):
-                message = f"{outcome.verdict} under {other.claim_id}, on which it depends and which is {other.verdict}"
-                outcome = replace(outcome, verdict=other.verdict, message=message)
-        return outcome
-
-    def standing(claim_id: str) -> Outcome:
-        """The outcome of a claim; of one that is refuted that of the claim that corrects it, where there is one."""
-        outcome, right = settled(claim_id), claim_of(claim_id).corrected_by or ""
-        return standing(right) if outcome.verdict is Verdict.REFUTED and right in outcomes else outcome
-
-    return {each: settled(each) for each in outcomes}

@@ -38,9 +38,8 @@ def run(arguments: Arguments) -> int:
         raise InputError("--cache needs the name of a folder")
     where = _place_of_work(arguments)
     from fsl_num.claims import registry, runner
-    from fsl_num.claims.errata import check_claims, errata
+    from fsl_num.claims.errata import errata
     from fsl_num.claims.labels import place_verdicts
-    from fsl_num.claims.verdict import settle
     from fsl_num.cli.claims import known_claim
 
     ids = tuple(known_claim(claim_id).id for claim_id in dict.fromkeys(arguments.ids))
@@ -49,7 +48,7 @@ def run(arguments: Arguments) -> int:
     profile = "deep" if arguments.deep else arguments.profile
     cache = None if point else _cache(arguments)
     before = {each.id: cache.previous(each, profile) for each in registry.all_claims()} if cache is not None else {}
-    known = settle({claim_id: record for claim_id, record in before.items() if record is not None})
+    known = runner.settle({claim_id: record for claim_id, record in before.items() if record is not None})
     jobs = min(arguments.jobs or cores(), len(ids))
     if jobs <= 1 and where == "processes":
         where = None
@@ -71,7 +70,6 @@ def run(arguments: Arguments) -> int:
     # No claim checked is no proof of anything, so it does not pass.
     passed = bool(records) and all(record.passes for record in records)
     checked = {record.claim_id for record in records}
-    check_claims(errata(), [claim.id for claim in registry.all_claims()])
     mistakes = tuple(erratum for erratum in errata() if not arguments.ids or checked & set(erratum.depends))
     places = place_verdicts(registry.all_claims(), {each.claim_id: each for each in records})
     now = datetime.now(UTC)

@@ -7,7 +7,8 @@ import pytest
 
 from fsl_num.claims import registry
 from fsl_num.claims.records import Outcome, Verdict
-from fsl_num.claims.verdict import STRENGTH, Evidence, settle, verdict_of
+from fsl_num.claims.runner import settle
+from fsl_num.claims.verdict import STRENGTH, Evidence, verdict_of
 
 TEXTS = [each.name for each in fields(Evidence) if each.name not in ("unproved", "rigorous")]
 """What speaks against a claim or its check, the gravest first."""
