@@ -1,17 +1,16 @@
 """Pictures of curves and fits."""
 
 import pytest
-from curves_runs import NOISY
+from curves_runs import NOISY, noisy_fit
 
 from fsl_num.curves.compare import compare
-from fsl_num.curves.fit import fit
 from fsl_num.curves.pictures import draw_curve
 from fsl_num.results import axes_to_draw_on
 
 
 def test_a_fit_is_drawn():
     pytest.importorskip("matplotlib")
-    found = fit(NOISY, "momentum", starts=1, intervals=False)
+    found = noisy_fit("momentum", intervals=False)
     above = found.plot()
     assert above.get_ylabel() == "loss"
     assert len(above.figure.axes[1].lines) == 4  # residuals of three curves and the line at 0
