@@ -12,6 +12,7 @@ from proved_claims import PROVED
 from sympy import Expr, Max, Min, Rational
 
 from fsl_num.claims import runner
+from fsl_num.claims.agreement import agreement
 from fsl_num.claims.cache import Cache, default_folder
 from fsl_num.claims.errata import check_claims, errata
 from fsl_num.claims.formula_laws import parts_of
@@ -48,10 +49,11 @@ NEVER_LEFT_OUT = {
 """Claims with a minimum none of whose wrong versions leaves out a member: why."""
 
 
-def parameters_of(found):
+def parameters_of(claims):
     """The ids without spaces, so that `pytest -k thm:wsd` runs one claim; claims that share a measurement together."""
-    families = list(dict.fromkeys(each.family or each.id for each in found))
-    together = sorted(found, key=lambda each: families.index(each.family or each.id))
+    chosen = list(claims)
+    families = list(dict.fromkeys(each.family or each.id for each in chosen))
+    together = sorted(chosen, key=lambda each: families.index(each.family or each.id))
     return [pytest.param(each.id, id="".join(each.id.split())) for each in together]
 
 
@@ -98,6 +100,13 @@ def test_a_claim_is_checked(claim_id, outcome_of):
         assert outcome_there.samples == len(outcome_there.points) >= 1
         assert all(regime.contains(Rational(point.s), Rational(point.beta)) for point in outcome_there.points)
     assert json.loads(json.dumps(checked.to_json(), allow_nan=False))["claim_id"] == claim_id
+
+
+@pytest.mark.parametrize("claim_id", parameters_of(each for each in all_claims() if each.judged_by))
+def test_no_claim_is_judged_by_another_law_without_need(claim_id):
+    subject = claim(claim_id)
+    drawn = (sample for samples in samples_of(subject, "quick", 0).values() for sample in samples)
+    assert any(agreement(subject, sample, subject.says(sample)).other for sample in drawn)
 
 
 def members_of_minima(subject):
