@@ -44,6 +44,7 @@ from fsl_num.curves.laws.noise_chart import NoiseChart
 from fsl_num.curves.laws.shared import (
     FASTEST,
     GAMMA,
+    LIMIT,
     SIGNAL_EXPONENT,
     SIGNAL_SPEED,
     SPEED,
@@ -129,7 +130,7 @@ class FunctionalLaw(Law):
     def parameters(self) -> tuple[Parameter, ...]:
         """The parameters: L0, A, B, [E, D], s, c, gamma, c_e, [p, q, r, v, beta]."""
         parameters = [
-            linear("L0", "L_0", "loss that no training of this model removes"),
+            LIMIT,
             linear("A", "A", "signal: the loss to be learnt at the start"),
             linear("B", "B", f"noise that a constant learning rate of {self.reference_rate:g} leaves"),
         ]
@@ -326,8 +327,7 @@ class _Part:
     def fill(
         self, x: Array, slopes: Array | None, theta: Array, powers: tuple[float, float, float, float], weights: Array
     ) -> None:
-        """Write the columns, and their derivatives where they have a place; ``powers``: p, q, r and v; ``weights``: of
-        the memory."""
+        """Write the columns, and slopes where they have a place; ``powers``: p, q, r, v; ``weights``: of the memory."""
         p, q, r, v = powers
         if self.higher:  # shorter steps: a slower signal and memory, and the noise of smaller rates
             pace, theta = np.exp(-v * self.higher), theta.copy()
@@ -340,7 +340,7 @@ class _Part:
         batches, by_power, by_pace = self.batches.noise(q * (1.0 - r), r) if self.batches else 3 * (self.none,)
         shorter = v * self.higher
         noise = [np.exp(p * (rate - shorter) + batch) for rate, batch in zip(self.rates, _around(batches), strict=True)]
-        ends = (clock.after, clock.before) if self.law.signal_noise else ()
+        ends = (clock.after, clock.before)[: 2 * self.law.signal_noise]
         signals = [_signal(times, theta, sloped) for times, _ in ends]
         left = [one * signal[0] for one, signal in zip(noise, signals, strict=False)]
         if slopes is None:
