@@ -37,7 +37,7 @@ class Evidence:
 def verdict_of(evidence: Evidence) -> tuple[Verdict, str]:
     """The verdict that the evidence about one claim leaves, and the reason where it does not pass.
 
-    Whatever speaks against the claim or its check decides before what speaks for it, in this order:
+    Whatever counts against the claim or its check decides before what counts for it, in this order:
 
     >>> worst_first = ("fault", "nothing", "fails", "broken", "accepts", "unreached", "unvaried", "contradicted")
     >>> for name in worst_first:

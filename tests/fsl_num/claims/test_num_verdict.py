@@ -11,7 +11,7 @@ from fsl_num.claims.runner import settle
 from fsl_num.claims.verdict import STRENGTH, Evidence, verdict_of
 
 TEXTS = [each.name for each in fields(Evidence) if each.name not in ("unproved", "rigorous")]
-"""What speaks against a claim or its check, the gravest first."""
+"""What counts against a claim or its check, the gravest first."""
 
 
 @pytest.mark.parametrize("others", [{"unproved": "no proof"}, {"unproved": "no proof", "rigorous": True}])
