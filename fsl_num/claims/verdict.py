@@ -30,7 +30,7 @@ class Evidence:
     unreached: str = ""
     unvaried: str = ""
     contradicted: str = ""
-    unproved: str = ""
+    unproved: str = "no proof by machine"
     rigorous: bool = False
 
 
@@ -41,7 +41,7 @@ def verdict_of(evidence: Evidence) -> tuple[Verdict, str]:
 
     >>> worst_first = ("fault", "nothing", "fails", "broken", "accepts", "unreached", "unvaried", "contradicted")
     >>> for name in worst_first:
-    ...     print(f"{name:12} {verdict_of(Evidence(**{name: 'why'}, unproved='no proof by machine'))[0]}")
+    ...     print(f"{name:12} {verdict_of(Evidence(**{name: 'why'}))[0]}")
     fault        UNKNOWN
     nothing      VACUOUS
     fails        REFUTED
@@ -54,8 +54,8 @@ def verdict_of(evidence: Evidence) -> tuple[Verdict, str]:
     What passes is as strong as what shows it; what is proved is proved for all values of its letters, so that one which
     does not vary is no objection:
 
-    >>> for passing in (Evidence(), Evidence(unvaried="why"), Evidence(unproved="why", rigorous=True),
-    ...                 Evidence(unproved="why")):
+    >>> proved = Evidence(unproved=""), Evidence(unproved="", unvaried="why")
+    >>> for passing in (*proved, Evidence(rigorous=True), Evidence()):
     ...     print(verdict_of(passing)[0])
     PROVED
     PROVED
