@@ -3,7 +3,6 @@
 import inspect
 import os
 import random
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,11 +11,10 @@ import pytest
 
 import fsl_num
 
-SCRIPT = Path(__file__).parent / "fuzz" / "fuzz.py"
-sys.path.insert(0, str(SCRIPT.parent))
+sys.path.insert(0, str(Path(__file__).parent / "fuzz"))
 
 import fuzz_public  # noqa: E402
-from fuzz import ANSWERED, REFUSED, outcome_of_call  # noqa: E402
+from fuzz import ANSWERED, REFUSED, outcome_of_call, search  # noqa: E402
 
 CHEAP = """
 fsl_num.Discrete fsl_num.LossCurve fsl_num.LossCurve.between_steps fsl_num.LossCurve.branched fsl_num.LossCurve.keep
@@ -28,12 +26,11 @@ fsl_sym.change_of_time fsl_sym.convert fsl_sym.dominant fsl_sym.regime_of fsl_sy
 COUNT = 5000 if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else 40
 
 
-def test_nothing_typed_or_called_at_random_is_a_defect(tmp_path):
+def test_nothing_typed_or_called_at_random_is_a_defect(tmp_path, capsys):
     """Seed 36: forty commands of sixteen kinds, half of them answered, without a fit that takes seconds."""
     words = ["--commands", str(COUNT), "--calls", str(COUNT), "--public", "0", "--jobs", "1", "--seed", "36"]
-    command = [sys.executable, str(SCRIPT), *words, "--table", str(tmp_path / "table.md")]
-    run = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stderr
+    status = search([*words, "--table", str(tmp_path / "table.md")])
+    assert status == 0, capsys.readouterr().err
     assert "answered" in (tmp_path / "table.md").read_text(encoding="utf-8")
 
 

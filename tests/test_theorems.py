@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 from html_reading import SIGNS, Reader, letters, seen
+from proved_claims import PROVED
 from sympy import Expr, Max, Min, Rational
 
 from fsl_num.claims import runner
+from fsl_num.claims.agreement import agreement
 from fsl_num.claims.cache import Cache, default_folder
 from fsl_num.claims.errata import check_claims, errata
 from fsl_num.claims.formula_laws import parts_of
@@ -20,11 +22,11 @@ from fsl_num.claims.labels import open_places, orphans
 from fsl_num.claims.points import points
 from fsl_num.claims.records import Verdict
 from fsl_num.claims.registry import all_claims, claim, file_of
+from fsl_num.claims.verification import samples_of
 from fsl_num.report.html.texts import Texts
 from fsl_num.report.mathml import display, paper_words
 from fsl_num.report.plain import plain
 from fsl_sym.domain import REGIMES
-from fsl_sym.proof import AllOf, Formula
 from fsl_sym.symbols import beta, s
 
 IDS = [each.id for each in all_claims()]
@@ -47,10 +49,11 @@ NEVER_LEFT_OUT = {
 """Claims with a minimum none of whose wrong versions leaves out a member: why."""
 
 
-def parameters_of(found):
+def parameters_of(claims):
     """The ids without spaces, so that `pytest -k thm:wsd` runs one claim; claims that share a measurement together."""
-    families = list(dict.fromkeys(each.family or each.id for each in found))
-    together = sorted(found, key=lambda each: families.index(each.family or each.id))
+    chosen = list(claims)
+    families = list(dict.fromkeys(each.family or each.id for each in chosen))
+    together = sorted(chosen, key=lambda each: families.index(each.family or each.id))
     return [pytest.param(each.id, id="".join(each.id.split())) for each in together]
 
 
@@ -87,6 +90,7 @@ def test_a_claim_is_checked(claim_id, outcome_of):
         assert subject.corrected_by is None
     assert [regime.regime for regime in checked.regimes] == [each.name for each in subject.regime_objects()]
     assert [record.name for record in checked.derivations if not record.holds] == []
+    assert (checked.verdict is Verdict.PROVED) == (claim_id in PROVED)
     refused = [mutant.name for regime in checked.regimes for mutant in regime.mutants if mutant.refuted]
     members = members_of_minima(subject)
     undecided = {each for each in members if not any(f"without {each}" in name for name in refused)}
@@ -98,10 +102,20 @@ def test_a_claim_is_checked(claim_id, outcome_of):
     assert json.loads(json.dumps(checked.to_json(), allow_nan=False))["claim_id"] == claim_id
 
 
+@pytest.mark.parametrize("claim_id", parameters_of(each for each in all_claims() if each.judged_by))
+def test_no_claim_is_judged_by_another_law_without_need(claim_id):
+    subject = claim(claim_id)
+    drawn = (sample for samples in samples_of(subject, "quick", 0).values() for sample in samples)
+    assert any(agreement(subject, sample, subject.says(sample)).other for sample in drawn)
+
+
 def members_of_minima(subject):
     """The members of every minimum and maximum in the order that a claim states, as its wrong versions name them."""
-    parts = parts_of(subject.formula) if isinstance(subject.formula, Formula | AllOf) else ()
-    orders = [part.right for part in parts if part.relation in ("~", "<~") and isinstance(part.right, Expr)]
+    orders = [
+        part.right
+        for part in parts_of(subject.formula)
+        if part.relation in ("~", "<~") and isinstance(part.right, Expr)
+    ]
     chosen = [each for order in orders for each in order.atoms(Min, Max) if each.free_symbols - {s, beta}]
     return {str(member).replace("**", "^") for each in chosen for member in each.args}
 
@@ -109,8 +123,9 @@ def members_of_minima(subject):
 @pytest.mark.parametrize("claim_id", parameters_of(all_claims()))
 def test_a_claim_is_checked_where_its_hypotheses_hold(claim_id):
     subject = claim(claim_id)
+    drawn = samples_of(subject, "full", 1)
     for regime in subject.regime_objects():
-        for sample in runner.samples_of(subject, regime, "full", 1):
+        for sample in drawn[regime.name]:
             assert regime.contains(sample.s, sample.beta)
             assert sample.s > 0 and sample.beta > 1
     sides = subject.sides
@@ -162,6 +177,10 @@ def test_pytest_runs_one_claim_by_its_id():
 
 
 # ---- the registry ----------------------------------------------------------------------------------------------------
+
+
+def test_the_proved_claims_are_claims():
+    assert PROVED <= set(IDS)
 
 
 @pytest.mark.parametrize("claim_id", parameters_of(all_claims()))

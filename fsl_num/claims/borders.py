@@ -46,9 +46,9 @@ class Sides:
     @classmethod
     def of(cls, formula: Formula | AllOf | str, values: Mapping[Any, Sequence[Any]] | None = None) -> Sides:
         """Those of a formula (a text has none); conditions that hold a letter beside ``values`` are left out."""
-        if not isinstance(formula, Formula | AllOf):
-            return cls()
         parts = parts_of(formula)
+        if not parts:
+            return cls()
         stated = [true if each.where is None else each.where for each in parts]
         given = dict.fromkeys(each for each in stated if each.free_symbols and each.free_symbols <= {s, beta})
         borders: dict[Expr, None] = {}

@@ -107,7 +107,7 @@ class Claim:
             )
         if self.role == "printed" and not self.quoted:
             raise ValueError(f"claim {self.id} is printed in the paper: quote its words, or give it another role")
-        orders = self.statement is None and [part.relation in ("~", "<~") for part in self._parts()]
+        orders = self.statement is None and [part.relation in ("~", "<~") for part in parts_of(self.formula)]
         if self.statement is None and not (orders and all(orders)):
             raise ValueError(f"claim {self.id} needs a statement: numbers are made from formulas of orders alone")
         if not self.hypotheses:
@@ -155,7 +155,9 @@ class Claim:
         if isinstance(self.formula, Formula | AllOf):
             stated |= of_letters(self.formula)
             # what tends to 0 or to infinity is positive on the way
-            stated |= {each for part in self._parts() if part.variable is not None for each in declared(part.variable)}
+            stated |= {
+                each for part in parts_of(self.formula) if part.variable is not None for each in declared(part.variable)
+            }
         return frozenset(stated)
 
     def derivations(self) -> tuple[Derivation, ...]:
@@ -167,20 +169,17 @@ class Claim:
         derived = () if self.derive is None else self.derive()
         return (derived,) if isinstance(derived, Derivation) else tuple(derived)
 
-    def _parts(self) -> tuple[Formula, ...]:
-        return parts_of(self.formula) if isinstance(self.formula, Formula | AllOf) else ()
-
     def says(self, sample: Sample) -> Statement:
         """The claim in numbers at a sample."""
         if self.statement is not None:
             return self.statement(sample)
-        made = {str(part): order_statement(part, sample) for part in self._parts()}
+        made = {str(part): order_statement(part, sample) for part in parts_of(self.formula)}
         return next(iter(made.values())) if len(made) == 1 else Joint(made)
 
     def wrong_versions(self, sample: Sample) -> dict[str, Statement]:
         """The mutants at a sample: of the formula, where the numbers are made from it, and those that are given."""
         wrong: dict[str, Statement] = {}
-        parts = self._parts() if self.statement is None else ()
+        parts = parts_of(self.formula) if self.statement is None else ()
         for part in parts:
             for name, mutant in order_mutants(part, sample).items():
                 wrong[name if len(parts) == 1 else f"{part}: {name}"] = (

@@ -237,8 +237,8 @@ def _shortened(order: Expr, upper: bool) -> Iterator[tuple[str, Expr]]:
                 yield name, order.func(*(shorter if other == place else each for other, each in enumerate(order.args)))
 
 
-def parts_of(formula: Formula | AllOf) -> tuple[Formula, ...]:
-    """The single formulas of a statement."""
-    if isinstance(formula, Formula):
-        return (formula,)
-    return tuple(part for each in formula.parts for part in parts_of(each))
+def parts_of(formula: Formula | AllOf | str) -> tuple[Formula, ...]:
+    """The single formulas of a statement; none of a text."""
+    if isinstance(formula, AllOf):
+        return tuple(part for each in formula.parts for part in parts_of(each))
+    return (formula,) if isinstance(formula, Formula) else ()

@@ -96,9 +96,8 @@ def claim(claim_id: str) -> Claim:
     """
     instance_of("claim_id", claim_id, str)
     wanted = _spaceless(claim_id)
-    for each in all_claims():
-        if _spaceless(each.id) == wanted:
-            return each
+    if (known := _by_spaceless_id().get(wanted)) is not None:
+        return known
     ids = [each.id for each in all_claims()]
     holding = sorted((name for name in ids if wanted.lower() in _spaceless(name).lower()), key=len) if wanted else []
     if not holding and (said := [each.id for each in saying(claim_id.split())] if wanted else []):
@@ -110,6 +109,11 @@ def claim(claim_id: str) -> Claim:
         else ": `fsl list` shows them all, `fsl list section 4.1` those of one section"
     )
     raise ValueError(f"there is no claim {claim_id!r}{hint}")
+
+
+@cache
+def _by_spaceless_id() -> dict[str, Claim]:
+    return {_spaceless(each.id): each for each in all_claims()}
 
 
 def saying(words: Sequence[str]) -> tuple[Claim, ...]:

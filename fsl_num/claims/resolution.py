@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any
 
@@ -26,7 +26,26 @@ STEPS = 2**11
 """Of sizes between FINEST and the first one refused: a step is 1 % of the resolution, read to a digit or two."""
 
 
-def resolution_of(kind: str, checked: Sequence[Checked]) -> float | None:
+def resolutions(sides: Iterable[Sequence[Checked]]) -> tuple[dict[str, float], tuple[int, int] | None]:
+    """The smallest errors that the check refuses on every side of a formula, kind by kind, and the rank.
+
+    Errors are of single exponents, constants and bounds (the kinds of :data:`RESOLUTIONS`), and of the exponents that
+    are least resolved together ("combination"). The rank is of how many combinations of exponents the rays of a side
+    show a change of 0.05, out of how many, summed over the sides; None where no powers are judged.
+    """
+    largest: dict[str, float] = {}
+    ranks: list[tuple[int, int]] = []
+    for checked in sides:
+        combined, rank = _combinations(checked)
+        ranks += [rank] if rank else []
+        sizes = {kind: _of_kind(kind, checked) for kind in RESOLUTIONS} | {"combination": combined}
+        for kind, size in sizes.items():
+            if size is not None:
+                largest[kind] = max(size, largest.get(kind, 0.0))
+    return largest, (sum(shown for shown, _ in ranks), sum(total for _, total in ranks)) if ranks else None
+
+
+def _of_kind(kind: str, checked: Sequence[Checked]) -> float | None:
     """The smallest change of any exponent, constant or bound of the kind that the check refuses; None without such."""
 
     def moved(size: float) -> list[_Version]:
@@ -36,14 +55,11 @@ def resolution_of(kind: str, checked: Sequence[Checked]) -> float | None:
         # a point may have no use for an exponent, as s = 1 for one that a logarithm hides there
         return [[each[place] for each in by_point if place < len(each)] for place in range(len(by_point[0]))]
 
-    return _smallest_refused(moved, RESOLUTIONS[kind]) if moved(RESOLUTIONS[kind]) else None
+    return _smallest_refused(moved, RESOLUTIONS[kind])
 
 
-def combinations_of(checked: Sequence[Checked]) -> tuple[float | None, tuple[int, int] | None]:
-    """The smallest change of the exponents that are least resolved together that the check refuses, and the rank.
-
-    The rank is of how many combinations of exponents the rays of all points show a change of 0.05, out of how many.
-    """
+def _combinations(checked: Sequence[Checked]) -> tuple[float | None, tuple[int, int] | None]:
+    """The same for the exponents that are least resolved together, and the rank; None where no powers are judged."""
     pairs = [(statement, measured) for _, statement, measured in checked]
     by_path = resolved(pairs)
 
@@ -55,19 +71,18 @@ def combinations_of(checked: Sequence[Checked]) -> tuple[float | None, tuple[int
         ]  # fmt: skip
 
     ranks = (sum(part.rank for part in by_path.values()), sum(part.exponents for part in by_path.values()))
-    size = RESOLUTIONS["power"]
-    return _smallest_refused(moved, size) if moved(size) else None, ranks if by_path else None
+    return _smallest_refused(moved, RESOLUTIONS["power"]), ranks if by_path else None
 
 
 _Version = list[tuple[Statement, Any]]
 """A wrong version at each point, with what was measured there: it is refused where it fails at one of them."""
 
 
-def _smallest_refused(moved: Callable[[float], list[_Version]], high: float) -> float:
+def _smallest_refused(moved: Callable[[float], list[_Version]], high: float) -> float | None:
     """The smallest size at which every one of the versions ``moved`` by it is refused, from ``high`` down or up to 16.
 
-    What is refused at one size is refused at every larger one: each version is bisected from the size that those before
-    it need, and only where that is too small for it.
+    None where there are no versions. What is refused at one size is refused at every larger one: each version is
+    bisected from the size that those before it need, and only where that is too small for it.
     """
 
     @cache
@@ -78,6 +93,8 @@ def _smallest_refused(moved: Callable[[float], list[_Version]], high: float) -> 
         return any(not each.judge(measured).holds for each, measured in versions(size)[place])
 
     every = range(len(versions(high)))
+    if not every:
+        return None
     while not all(refuses(place, high) for place in every):
         high *= 2
         if high > LARGEST:

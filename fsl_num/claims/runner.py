@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, as_completed
 from dataclasses import replace
+from functools import cache as cached
 from typing import Any, Final
 
 from fsl_num.claims.cache import Cache
 from fsl_num.claims.claim import Claim
-from fsl_num.claims.points import PAPER_POINT
 from fsl_num.claims.records import Outcome, Verdict
 from fsl_num.claims.registry import all_claims
 from fsl_num.claims.registry import claim as claim_of
-from fsl_num.claims.resolution import RESOLUTIONS
-from fsl_num.claims.verification import SAMPLES, samples_of
+from fsl_num.claims.verdict import STRENGTH
+from fsl_num.claims.verification import SAMPLES
 from fsl_num.claims.verification import verify as verify_claim
 from fsl_num.validation import entries, instance_of, known_executor, one_of, whole_seed
 from fsl_num.workers import LostWorkersError
 
-__all__ = ["PAPER_POINT", "RESOLUTIONS", "SAMPLES", "verify", "verify_all", "samples_of"]
-
+__all__ = ["LOST", "settle", "verify", "verify_all"]
 
 LOST: Final = "its worker was lost again and again, killed perhaps for want of memory: try fewer processes"
 """The message of a claim of which nothing is known for that reason."""
@@ -119,11 +118,37 @@ def verify_all(
 def settle(outcomes: Mapping[str, Outcome]) -> dict[str, Outcome]:
     """Each outcome with the verdict that the other ones leave it; what is not among them weakens nothing.
 
+    A claim that is refuted passes when the claim that corrects it passes, and is replaced by it where others rest on
+    it. Any other is at most as strong as the weakest claim on which it depends, and UNKNOWN where one of these does not
+    pass.
+
     >>> [each.verdict.value for each in settle({each.claim_id: each for each in verify_all(["eqn: sgd"])}).values()]
     ['PROVED']
     """
-    settled: dict[str, Outcome] = {}
-    return {each: _settled(each, outcomes, settled) for each in outcomes}
+
+    @cached
+    def settled(claim_id: str) -> Outcome:
+        outcome, claim = outcomes[claim_id], claim_of(claim_id)
+        if outcome.verdict is Verdict.REFUTED and (right := claim.corrected_by or "") in outcomes:
+            return replace(outcome, passes=settled(right).passes)
+        for name in claim.depends if outcome.verdict in STRENGTH else ():
+            if name not in outcomes:
+                continue
+            other = standing(name)
+            if other.verdict not in STRENGTH:
+                message = f"it depends on {name}, which is {other.verdict}"
+                return replace(outcome, verdict=Verdict.UNKNOWN, passes=False, message=message)
+            if STRENGTH.index(other.verdict) < STRENGTH.index(outcome.verdict):
+                message = f"{outcome.verdict} under {other.claim_id}, on which it depends and which is {other.verdict}"
+                outcome = replace(outcome, verdict=other.verdict, message=message)
+        return outcome
+
+    def standing(claim_id: str) -> Outcome:
+        """The outcome of a claim; of one that is refuted that of the claim that corrects it, where there is one."""
+        outcome, right = settled(claim_id), claim_of(claim_id).corrected_by or ""
+        return standing(right) if outcome.verdict is Verdict.REFUTED and right in outcomes else outcome
+
+    return {each: settled(each) for each in outcomes}
 
 
 def _checked(
@@ -140,23 +165,22 @@ def _checked(
         for each in missing:
             yield from _verify_ids([each], profile, seed, cache)
         return
-    families = longest_first(_families(missing), profile, cache)
-    futures = {executor.submit(_verify_ids, family, profile, seed, cache): family for family in families}
+    families: dict[str, list[str]] = {}
+    for each in missing:
+        families.setdefault(claim_of(each).family or each, []).append(each)
+    ordered = longest_first(list(families.values()), profile, cache)
+    futures = {executor.submit(_verify_ids, family, profile, seed, cache): family for family in ordered}
     for future in as_completed(futures):
         try:
             outcomes = future.result()
         except (LostWorkersError, BrokenExecutor):
-            yield from map(_lost, futures[future])
+            for claim in map(claim_of, futures[future]):
+                yield Outcome(claim.id, claim.title, Verdict.UNKNOWN, False, (), (), 0.0, message=LOST)
             continue
         for outcome in outcomes:
             if cache is not None:  # a worker on another machine could not keep it there
                 cache.put(claim_of(outcome.claim_id), profile, seed, outcome)
             yield outcome
-
-
-def _lost(claim_id: str) -> Outcome:
-    claim = claim_of(claim_id)
-    return Outcome(claim.id, claim.title, Verdict.UNKNOWN, False, (), (), 0.0, message=LOST)
 
 
 def _verify_ids(ids: Sequence[str], profile: str, seed: int, cache: Cache | None = None) -> list[Outcome]:
@@ -168,13 +192,6 @@ def _verify_ids(ids: Sequence[str], profile: str, seed: int, cache: Cache | None
             cache.put(claim_of(claim_id), profile, seed, outcome)
         outcomes.append(outcome)
     return outcomes
-
-
-def _families(ids: Iterable[str]) -> list[list[str]]:
-    families: dict[str, list[str]] = {}
-    for claim_id in ids:
-        families.setdefault(claim_of(claim_id).family or claim_id, []).append(claim_id)
-    return list(families.values())
 
 
 def longest_first(families: list[list[str]], profile: str, cache: Cache | None) -> list[list[str]]:
@@ -199,30 +216,3 @@ def _with_what_they_need(ids: Sequence[str] | None) -> list[str]:
             wanted.add(current.id)
             waiting += [*current.depends, *([current.corrected_by] if current.corrected_by else [])]
     return [each for each in order if each in wanted]
-
-
-STRENGTH = (Verdict.SUPPORTED, Verdict.ENCLOSED, Verdict.PROVED)
-"""The verdicts that pass by themselves, weakest first."""
-
-
-def _settled(claim_id: str, outcomes: Mapping[str, Outcome], settled: dict[str, Outcome]) -> Outcome:
-    """An outcome with the verdict that what it rests on leaves it."""
-    if claim_id in settled:
-        return settled[claim_id]
-    outcome, claim = outcomes[claim_id], claim_of(claim_id)
-    if outcome.verdict is Verdict.REFUTED and (right := outcomes.get(claim.corrected_by or "")):
-        outcome = replace(outcome, passes=_settled(right.claim_id, outcomes, settled).passes)
-    elif outcome.verdict in STRENGTH:
-        for name in filter(outcomes.__contains__, claim.depends):
-            other = _settled(name, outcomes, settled)
-            while other.verdict is Verdict.REFUTED and (right := outcomes.get(other.corrected_by or "")):
-                other = _settled(right.claim_id, outcomes, settled)
-            if other.verdict not in STRENGTH:
-                message = f"it depends on {name}, which is {other.verdict}"
-                outcome = replace(outcome, verdict=Verdict.UNKNOWN, passes=False, message=message)
-                break
-            if STRENGTH.index(other.verdict) < STRENGTH.index(outcome.verdict):
-                message = f"{outcome.verdict} under {other.claim_id}, on which it depends and which is {other.verdict}"
-                outcome = replace(outcome, verdict=other.verdict, message=message)
-    settled[claim_id] = outcome
-    return outcome

@@ -6,6 +6,8 @@ import gc
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from fsl_num.claims.agreement import unlike
@@ -21,12 +23,12 @@ from fsl_num.claims.records import (
     Outcome,
     PointOutcome,
     RegimeOutcome,
-    Verdict,
 )
-from fsl_num.claims.resolution import RESOLUTIONS, Checked, combinations_of, resolution_of
+from fsl_num.claims.resolution import Checked, resolutions
 from fsl_num.claims.statements import Joint, NothingCompared, Statement
+from fsl_num.claims.verdict import Evidence, verdict_of
 from fsl_num.validation import entries, instance_of, one_of, whole_seed
-from fsl_sym.domain import Regime, regime_of
+from fsl_sym.domain import regime_of
 from fsl_sym.values import exact
 
 SAMPLES = {"quick": 1, "full": 6, "deep": 24}
@@ -76,41 +78,24 @@ def verify(
     instance_of("claim", claim, Claim)
     one_of("profile", profile, SAMPLES, f"unknown profile {profile!r}: choose {', '.join(SAMPLES)}")
     seed = whole_seed(seed)
-    chosen = None
+    chosen: dict[str, list[Sample]] | None = None
     if at is not None:
         points = [entries("each of at", point) for point in entries("at", at, needed="a list of pairs (s, beta)")]
         if not points or any(len(point) != 2 for point in points):
             raise ValueError(f"at must hold pairs (s, beta), at least one, or be None for those drawn, got {at!r}")
-        chosen = [sample_at(claim, *point, seed=seed, profile=profile) for point in points]
+        chosen = {}
+        for point in points:
+            sample = sample_at(claim, *point, seed=seed, profile=profile)
+            chosen.setdefault(sample.regime, []).append(sample)
     start = time.process_time()
     with _seldom_collected():
         try:
-            derivations = _derivations(claim)
-            places = _samples(claim, profile, seed) if chosen is None else {each.regime: [] for each in chosen}
-            for each in chosen or ():
-                places[each.regime].append(each)
-            reached = Reached()
-            regimes = tuple(
-                _verify_samples(claim, places[regime.name], reached=reached)
-                for regime in claim.regime_objects()
-                if places.get(regime.name)
-            )
-            verdict, message = _verdict(claim, regimes, derivations, excused=chosen is not None)
-            if verdict.passes and chosen is None:
-                # what is proved is proved for all values of its letters
-                stretched = unreached(reached) or ("" if verdict is Verdict.PROVED else unvaried(claim, reached))
-                verdict, message = (Verdict.UNKNOWN, stretched) if stretched else (verdict, message)
-            wrong = contradiction(claim, seed) if verdict.passes and chosen is None and profile != "quick" else ""
-            verdict, message = (Verdict.REFUTED, f"fails though its hypotheses hold, {wrong}") if wrong else (
-                verdict, message)  # fmt: skip
+            derivations, regimes, evidence = _checked(claim, profile, seed, chosen)
         except NothingCompared as error:
-            derivations, regimes = (), ()
-            verdict, message = Verdict.VACUOUS, f"the check compared nothing: {error}"
+            derivations, regimes, evidence = (), (), Evidence(nothing=f"the check compared nothing: {error}")
         except Exception as error:
-            derivations, regimes = (), ()
-            verdict, message = Verdict.UNKNOWN, f"{type(error).__name__}: {error}"
-    missing = unproved(claim) if verdict in (Verdict.SUPPORTED, Verdict.ENCLOSED) else ""
-    seconds = time.process_time() - start
+            derivations, regimes, evidence = (), (), Evidence(fault=f"{type(error).__name__}: {error}")
+    verdict, message = verdict_of(evidence)
     return Outcome(
         claim.id,
         claim.title,
@@ -118,19 +103,58 @@ def verify(
         verdict.passes,
         regimes,
         derivations,
-        seconds,
+        time.process_time() - start,
         message,
         claim.corrected_by,
-        missing,
+        evidence.unproved if verdict.passes else "",
     )
 
 
-def samples_of(claim: Claim, regime: Regime, profile: str, seed: int) -> list[Sample]:
-    """The exact points of one regime at which a claim is checked under a profile; none where it says nothing there."""
-    return _samples(claim, profile, seed).get(regime.name, [])
+def _checked(
+    claim: Claim, profile: str, seed: int, chosen: Mapping[str, Sequence[Sample]] | None
+) -> tuple[tuple[DerivationRecord, ...], tuple[RegimeOutcome, ...], Evidence]:
+    """Everything that the checks of a claim show; of points ``chosen``, nothing is asked of the ranges between them."""
+    derivations = _derivations(claim)
+    samples = samples_of(claim, profile, seed) if chosen is None else chosen
+    reached = Reached()
+    regimes = tuple(
+        _verify_samples(claim, samples[regime.name], reached=reached)
+        for regime in claim.regime_objects()
+        if samples.get(regime.name)
+    )
+    failed = [regime for regime in regimes if not regime.holds]
+    where = ", ".join(each.regime for each in failed)
+    evidence = Evidence(
+        fails=f"fails in {where}: {failed[0].detail}" if failed else "",
+        broken=next(
+            (f"the derivation {each.name} has a step that does not verify: {each.detail}"
+             for each in derivations if not each.holds), ""
+        ),
+        # An excuse holds for one point; the points of a profile must leave none.
+        accepts=_accepted(regimes, excused=chosen is not None),
+        unreached=unreached(reached) if chosen is None else "",
+        unvaried=unvaried(claim, reached) if chosen is None else "",
+        unproved=unproved(claim),
+        rigorous=all(regime.rigorous for regime in regimes),
+    )  # fmt: skip
+    # It takes as long as all the rest: it is looked for where nothing else has decided.
+    if chosen is None and profile != "quick" and verdict_of(evidence)[0].passes:
+        wrong = contradiction(claim, seed)
+        evidence = replace(evidence, contradicted=f"fails though its hypotheses hold, {wrong}" if wrong else "")
+    return derivations, regimes, evidence
 
 
-def _samples(claim: Claim, profile: str, seed: int) -> dict[str, list[Sample]]:
+def _accepted(regimes: Sequence[RegimeOutcome], *, excused: bool) -> str:
+    """Which mutants the check accepts, or where it has none; ``excused`` are those that a measurement cannot refute."""
+    mutants = [mutant for regime in regimes for mutant in regime.mutants]
+    accepted = [each.name for each in mutants if not (each.refuted or (excused and each.excuse))]
+    if accepted:
+        return f"the check accepts its mutants: {', '.join(accepted[:3])}"
+    return next((f"no mutant was made in {each.regime}" for each in regimes if not each.mutants), "")
+
+
+def samples_of(claim: Claim, profile: str, seed: int) -> dict[str, list[Sample]]:
+    """Regime -> the exact points at which a claim is checked under a profile; none where it says nothing there."""
     effort = tuple(SAMPLES).index(profile)
     return {
         name: [Sample(name, *point, effort, seed) for point in chosen]
@@ -180,66 +204,48 @@ def _verify_samples(
     claim: Claim, samples: Sequence[Sample], *, resolution_too: bool = True, reached: Reached | None = None
 ) -> RegimeOutcome:
     """A claim at points of one regime; ``resolution_too``: with the smallest errors that the check refuses there."""
-    checked = [(sample, claim.says(sample), claim.measure(sample)) for sample in samples]
-    for sample, statement, measured in checked:
+    checked: list[Checked] = []
+    for sample in samples:
+        statement, measured = claim.says(sample), claim.measure(sample)
         nothing = _empty_part(bare(measured))
         if nothing is not None:
             raise NothingCompared(f"{nothing} has no entries at s = {sample.s}, beta = {sample.beta}")
-        outside = violated(claim, sample, measured, reached)
-        if outside:
-            raise ValueError(outside)
-        # one point of a regime shows it
-        other = unlike(claim, sample, statement) if reached is not None and sample is samples[0] else ""
-        if other:
-            raise ValueError(other)
-    checked = [(sample, statement, bare(measured)) for sample, statement, measured in checked]
+        fault = violated(claim, sample, measured, reached)
+        if not fault and reached is not None and sample is samples[0]:  # one point of a regime shows it
+            fault = unlike(claim, sample, statement)
+        if fault:
+            raise ValueError(fault)
+        checked.append((sample, statement, bare(measured)))
     judged = [statement.judge(measured) for _, statement, measured in checked]
-    worst = max(judged, key=lambda each: (not each.holds, each.excess))
+    place, worst = max(enumerate(judged), key=lambda pair: (not pair[1].holds, pair[1].excess))
     holds = all(each.holds for each in judged)
-    pairs = [each.constants for each in judged if each.constants is not None]
-    drifts = [each.drift for each in judged if each.drift is not None]
-    resolution: dict[str, float] = {}
-    mutants: tuple[MutantOutcome, ...] = ()
-    combinations = None
     # What is wrong on one side of the formula alone has to be refused there: the sides are judged apart.
     sides: dict[str, list[Checked]] = {}
-    for each in checked if holds else ():
-        sides.setdefault(_side(claim, samples, each[0]), []).append(each)
-    for words, there in sides.items():
-        mutants += _verify_mutants(claim, there, words, excused=len(checked) == 1)
-        if not resolution_too:
-            continue
-        for kind in RESOLUTIONS:
-            size = resolution_of(kind, there)
-            resolution |= {} if size is None else {kind: max(size, resolution.get(kind, 0.0))}
-        size, ranks = combinations_of(there)
-        resolution |= {} if size is None else {"combination": max(size, resolution.get("combination", 0.0))}
-        combinations = _added(combinations, ranks)
+    for point in checked if holds else ():
+        sides.setdefault(_side(claim, samples, point[0]), []).append(point)
+    mutants = [_verify_mutants(claim, there, words, excused=len(checked) == 1) for words, there in sides.items()]
+    resolution, combinations = resolutions(sides.values()) if resolution_too else ({}, None)
+    pairs = [each.constants for each in judged if each.constants is not None]
     return RegimeOutcome(
         samples[0].regime,
         len(samples),
         holds,
         (min(low for low, _ in pairs), max(high for _, high in pairs)) if pairs else None,
-        max(drifts) if drifts else None,
-        mutants,
+        max((each.drift for each in judged if each.drift is not None), default=None),
+        tuple(chain.from_iterable(mutants)),
         resolution,
-        f"s = {samples[judged.index(worst)].s}, beta = {samples[judged.index(worst)].beta}: {worst.detail}",
+        f"s = {samples[place].s}, beta = {samples[place].beta}: {worst.detail}",
         tuple(
             # The curves of one point a regime are enough for a plot, and keep the record small.
             PointOutcome(
-                str(each.s),
-                str(each.beta),
-                said.holds,
-                said.constants,
-                said.drift,
-                said.detail,
-                said.draw() if index == 0 else (),
+                str(sample.s), str(sample.beta), said.holds, said.constants, said.drift, said.detail,
+                said.draw() if sample is samples[0] else (),
             )
-            for index, (each, said) in enumerate(zip(samples, judged, strict=True))
+            for sample, said in zip(samples, judged, strict=True)
         ),
         all(said.rigorous for said in judged),
         combinations,
-    )
+    )  # fmt: skip
 
 
 def _empty_part(measured: Any, name: str = "the measurement") -> str | None:
@@ -255,10 +261,6 @@ def _side(claim: Claim, samples: Sequence[Sample], sample: Sample) -> str:
     sides = {(each.s, each.beta): claim.sides.at((each.s, each.beta)) for each in samples}
     common = set.intersection(*map(set, sides.values()))
     return ", ".join(each for each in sides[sample.s, sample.beta] if each not in common)
-
-
-def _added(ranks: tuple[int, int] | None, others: tuple[int, int] | None) -> tuple[int, int] | None:
-    return others if ranks is None else ranks if others is None else (ranks[0] + others[0], ranks[1] + others[1])
 
 
 def _verify_mutants(
@@ -304,30 +306,3 @@ def _derivations(claim: Claim) -> tuple[DerivationRecord, ...]:
         verified = verified if verdict.holds else min(verified, steps - 1)
         records.append(DerivationRecord(derivation.name, steps, verified, "" if verdict.holds else verdict.detail))
     return tuple(records)
-
-
-def _verdict(
-    claim: Claim, regimes: Sequence[RegimeOutcome], derivations: Sequence[DerivationRecord], *, excused: bool
-) -> tuple[Verdict, str]:
-    failed = [regime for regime in regimes if not regime.holds]
-    if failed:
-        return Verdict.REFUTED, f"fails in {', '.join(each.regime for each in failed)}: {failed[0].detail}"
-    broken = [derivation for derivation in derivations if not derivation.holds]
-    if broken:
-        return Verdict.UNKNOWN, f"the derivation {broken[0].name} has a step that does not verify: {broken[0].detail}"
-    silent = [regime for regime in regimes if not regime.mutants]
-    # An excuse holds for one point; the points of a profile must leave none.
-    passed = [
-        mutant.name
-        for regime in regimes
-        for mutant in regime.mutants
-        if not (mutant.refuted or (excused and mutant.excuse))
-    ]
-    if silent or passed:
-        reason = (
-            f"accepts its mutants: {', '.join(passed[:3])}" if passed else f"no mutant was made in {silent[0].regime}"
-        )
-        return Verdict.VACUOUS, f"the check {reason}"
-    if not unproved(claim):
-        return Verdict.PROVED, ""
-    return (Verdict.ENCLOSED if all(regime.rigorous for regime in regimes) else Verdict.SUPPORTED), ""

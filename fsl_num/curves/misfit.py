@@ -74,10 +74,13 @@ class States:
     left: Array
 
     @staticmethod
-    def of(law: Law, plans: Sequence[Plan], theta: Array) -> States:
-        """Return the states of all rows under a law with the parameters ``theta``."""
-        rows = [_state(law, plan, theta) for plan in plans] or [np.zeros((4, 0))]
-        return States(*np.concatenate(rows, axis=1))
+    def of(law: Law, plans: Sequence[Plan], theta: Array, losses: Array | None = None) -> States:
+        """Return the states of all rows under a law with the parameters ``theta``; ``losses`` there, where known."""
+        if losses is None:
+            losses = np.concatenate([[], *(law.bind([plan], "coarse").losses(theta) for plan in plans)])
+        ends = np.cumsum([plan.recorded.size for plan in plans])[:-1]
+        rows = [_state(law, plan, theta, loss) for plan, loss in zip(plans, np.split(losses, ends), strict=False)]
+        return States(*np.concatenate([np.zeros((4, 0)), *rows], axis=1))
 
     def covariance(self, other: States) -> Array:
         """Return the covariance of the misfits here and at others, in units of the size squared.
@@ -93,10 +96,10 @@ class States:
         return np.asarray(np.outer(self.left, other.left) * np.exp(-peak - time - _OF_GAINS * gained))
 
 
-def _state(law: Law, plan: Plan, theta: Array) -> Array:
-    """The four rows of the states of one plan."""
+def _state(law: Law, plan: Plan, theta: Array, loss: Array) -> Array:
+    """The four rows of the states of one plan at its losses."""
     time, peak = np.log(plan.intrinsic_time), np.full(plan.recorded.size, np.log(plan.peak))
-    loss = np.maximum(law.bind([plan], "coarse").losses(theta), 1e-12)
+    loss = np.maximum(loss, 1e-12)
     limit = constant_loss(law, theta, plan.model_size)
     left = np.maximum(1.0 - limit / loss, 0.0)
     if law.final_only:

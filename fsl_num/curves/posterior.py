@@ -56,8 +56,9 @@ class Posterior:
         """
         bound = law.bind([plan], "coarse")  # of a spread three digits are plenty
         moved = np.stack([np.log(np.maximum(bound.losses(sample), 1e-12)) for sample in self.samples])
-        states = States.of(law, [plan], theta)
-        drawn = moved - np.log(bound.losses(theta)) - self.misfit.elsewhere(states)
+        losses = bound.losses(theta)
+        states = States.of(law, [plan], theta, losses)
+        drawn = moved - np.log(losses) - self.misfit.elsewhere(states)
         return np.asarray(drawn / np.sqrt(len(drawn))), OWN + self.misfit.conditional(states, states), states
 
     def spread(self, law: Law, plan: Plan, theta: Array, known: tuple[Plan, Array, float] | None = None) -> Array:

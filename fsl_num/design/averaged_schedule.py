@@ -74,6 +74,8 @@ class MeanRisk:
 
     def __call__(self, gammas: Array, shares: Array) -> tuple[float, Array, Array]:
         """Return the excess risk and its derivatives by the gammas and by the shares of the mean on the blocks."""
+        from fsl_num.design.averaged_kernel import carried_into_the_mean, slopes_of_what_is_carried
+
         rate, kernel, start = self.modes.rates, self.modes.kernel_weights, self.modes.signal_weights
         widths = gammas * self.samples
         passed = np.cumsum(widths) - 0.5 * widths
@@ -81,10 +83,7 @@ class MeanRisk:
         turn = np.maximum(np.multiply.outer(widths, rate), 1e-12)  # blocks by modes
         kept = np.exp(-turn)
         mean = -np.expm1(-turn) / turn
-        carried = np.empty((widths.size + 1, rate.size))
-        carried[-1] = 1.0 - shares.sum()
-        for k in range(widths.size - 1, -1, -1):
-            carried[k] = shares[k] * mean[k] + kept[k] * carried[k + 1]
+        carried = carried_into_the_mean(shares, mean, kept)
         # the integral over a block of the square of what is carried, and its slopes by alpha, H_{k+1} and the width
         alpha = shares[:, None] / turn
         rest = carried[1:] - alpha
@@ -96,13 +95,10 @@ class MeanRisk:
         source = (gammas * level)[:, None] * kernel
         value = 0.5 * (self.model.approximation_error + start @ carried[0] ** 2) + float((source * square).sum())
         slope = start * carried[0]
-        by_share, of_width = np.empty(widths.size), np.empty(widths.size)
         bent = (kept - mean) / turn  # the derivative of phi
-        for k in range(widths.size):
-            of_width[k] = slope @ (rate * (shares[k] * bent[k] - kept[k] * carried[k + 1]))
-            by_share[k] = slope @ mean[k] + source[k] @ (by_alpha[k] / turn[k])
-            slope = slope * kept[k] + source[k] * by_rest[k]
-        by_share -= slope.sum()
+        pulls = rate * (shares[:, None] * bent - kept * carried[1:])
+        of_width, by_share = slopes_of_what_is_carried(slope, pulls, mean, kept, source * by_rest)
+        by_share += (source * by_alpha / turn).sum(axis=1) - slope.sum()
         of_width += (source * by_width).sum(axis=1)
         noise = (kernel * square).sum(axis=1)
         later = gammas * noise * 0.5 * self._signal_slope(passed)

@@ -176,7 +176,7 @@ class TheoryDesign(Result):
         return under_volterra(self.model, self.gammas, self.samples, self.allowed)
 
     def with_average(self) -> AveragedSchedule:
-        """Return the best gammas and the best mean of the weights together, for the same data and bound. Some seconds.
+        """Return the best gammas and the best mean of the weights together, for the same data and bound. A second.
 
         No mean of any schedule is known to be better: it is the better end of two searches. Raises ValueError where the
         single modes of the model are below what floats hold.

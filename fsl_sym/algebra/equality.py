@@ -127,7 +127,9 @@ def _number(expression: Expr, point: Mapping[Symbol, Expr]) -> Expr | None:
 @lru_cache(maxsize=4096)
 def _evaluated(value: Expr) -> Expr | None:
     """The number that an expression without letters is: integrals take a second, and stand in several statements."""
-    return _finite(value.evalf(DIGITS + 10))
+    integrals = [each for each in value.atoms(Integral) if each != value and not each.free_symbols]
+    numbers = {each: number for each in integrals if (number := _evaluated(each)) is not None}
+    return _finite(value.xreplace(numbers).evalf(DIGITS + 10))
 
 
 def _quick_number(expression: Expr, point: Mapping[Symbol, Expr]) -> Expr | None:

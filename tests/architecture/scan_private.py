@@ -4,15 +4,13 @@ import ast
 
 from project import PACKAGES
 
-SHOWN = {"_repr_html_", "_repr_latex_", "_repr_markdown_"}
-"""What notebooks ask for: public, for all its underscores."""
 HIDDEN = {"__closure__", "__code__", "__globals__", "__wrapped__"}
 """Ways around a public name."""
 
 
 def is_private(name):
-    """Whether a name begins with one underscore, and is not one that notebooks ask for; or leads around public ones."""
-    return name in HIDDEN or name.startswith("_") and not name.startswith("__") and name not in SHOWN
+    """Whether a name begins with one underscore, or leads around public ones."""
+    return name in HIDDEN or name.startswith("_") and not name.startswith("__")
 
 
 def private_names(source):
@@ -33,17 +31,24 @@ def private_names(source):
 
 
 def replaced_names(source):
-    """One text for each attribute of our packages that a test replaces: of what, and its name."""
+    """One text for each attribute or module of our packages that a test replaces: of what, and its name."""
     tree = ast.parse(source)
     outside = set(_names_from_outside(tree))
     for node in ast.walk(tree):
-        if not (isinstance(node, ast.Call) and _replaces(node)):
+        if not (isinstance(node, ast.Call) and _replaces(node, "setitem")):
             continue
         first, *others = node.args
+        if node.func.attr == "setitem":
+            first, others = others[0], []
         if isinstance(first, ast.Constant):
             if str(first.value).split(".")[0] in PACKAGES:
                 yield str(first.value)
-        elif _root(first) not in outside and not _is_of_outside(first, outside) and isinstance(others[0], ast.Constant):
+        elif (
+            others
+            and _root(first) not in outside
+            and not _is_of_outside(first, outside)
+            and isinstance(others[0], ast.Constant)
+        ):
             yield f"{ast.unparse(first)}.{others[0].value}"
 
 
@@ -75,6 +80,7 @@ def _root(node):
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _replaces(call):
-    """Whether a call is one of monkeypatch's that name an attribute."""
-    return isinstance(call.func, ast.Attribute) and call.func.attr in {"setattr", "delattr"} and bool(call.args)
+def _replaces(call, *more):
+    """Whether a call is one of monkeypatch's that name an attribute, or one of ``more``."""
+    named = isinstance(call.func, ast.Attribute) and call.func.attr in {"setattr", "delattr", *more}
+    return named and bool(call.args)

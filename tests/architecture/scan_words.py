@@ -36,10 +36,8 @@ def guessed_words(path, text):
 
 def forbidden_words(text):
     """One sentence for each forbidden thing in a text."""
-    found = []
-    for number, line in enumerate(text.splitlines(), 1):
-        for kind, pattern in FORBIDDEN.items():
-            match = re.search(pattern, line, re.IGNORECASE if kind == "talk of the workplace" else 0)
-            if match:
-                found.append(f"line {number}: {kind}: {match.group()!r}")
-    return found
+    return [
+        f"line {text.count(chr(10), 0, match.start()) + 1}: {kind}: {match.group().strip()!r}"
+        for kind, pattern in FORBIDDEN.items()
+        for match in re.finditer(pattern, text, re.M | re.I if kind == "talk of the workplace" else re.M)
+    ]

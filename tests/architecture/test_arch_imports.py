@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -95,41 +96,41 @@ def test_every_forbidden_import_breaks_its_contract(tmp_path):
         assert all(reported in report for _, _, reported in imports), report
 
 
-def loaded_by(statement):
-    """The top-level packages that a fresh interpreter has loaded after a statement."""
-    code = f"import sys; sys.path.insert(0, '.'); {statement}; print(*sorted({{n.split('.')[0] for n in sys.modules}}))"
+@cache
+def loaded_after(*statements):
+    """The top-level packages that one fresh interpreter has loaded after each of some statements, one after another."""
+    shown = "print('loaded', *sorted({name.split('.')[0] for name in sys.modules}))"
+    code = "\n".join(["import sys", "sys.path.insert(0, '.')", *(f"{each}\n{shown}" for each in statements)])
     result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    return set(result.stdout.split())
+    return [set(line.split()[1:]) for line in result.stdout.splitlines() if line.startswith("loaded ")]
 
 
-def test_the_packages_cost_nothing_to_import():
-    loaded = loaded_by("import fsl_sym, fsl_num, fsl_num.claims, fsl_num.report")
-    assert {"fsl_sym", "fsl_num"} <= loaded
-    assert not loaded.intersection(HEAVY)
-
-
-def test_asking_for_help_loads_nothing_heavy():
-    loaded = loaded_by("from fsl_num.cli import main; main([])")
-    assert "fsl_num" in loaded
-    assert not loaded.intersection(HEAVY)
-
-
-def test_the_claims_are_listed_without_what_measures_them():
-    assert not loaded_by("from fsl_num.claims.registry import all_claims; all_claims()").intersection(
-        {"scipy", "numba"}
+def used():
+    """What is loaded by the packages alone, then by a call for help, then by a list of the claims."""
+    return loaded_after(
+        "import fsl_sym, fsl_num, fsl_num.claims, fsl_num.report",
+        "from fsl_num.cli import main; main([])",
+        "from fsl_num.claims.registry import all_claims; all_claims()",
     )
 
 
+def test_the_packages_and_a_call_for_help_load_nothing_heavy():
+    for loaded in used()[:2]:
+        assert {"fsl_sym", "fsl_num"} <= loaded
+        assert not loaded.intersection(HEAVY)
+
+
+def test_the_claims_are_listed_without_what_measures_them():
+    loaded = used()[2]
+    assert "sympy" in loaded and not loaded.intersection({"scipy", "numba"})
+
+
 def test_every_symbolic_module_runs_without_numbers():
-    loaded = loaded_by("import " + ", ".join(SYMBOLIC))
+    (loaded,) = loaded_after("import " + ", ".join(SYMBOLIC))
     # sympy itself loads mpmath, and flint where it is installed; that none of ours does is read from the source above.
     assert not loaded.intersection({*HEAVY, "fsl_num"} - {"sympy", "mpmath", "flint"})
 
 
 def test_every_solver_runs_without_symbols():
-    loaded = loaded_by("import " + ", ".join(SOLVERS))
+    (loaded,) = loaded_after("import " + ", ".join(SOLVERS))
     assert not loaded.intersection({"sympy", "fsl_sym", "matplotlib", "pandas"})
-
-
-def test_a_loaded_package_is_seen():
-    assert "sympy" in loaded_by("import fsl_sym.symbols")

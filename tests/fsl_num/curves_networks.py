@@ -65,22 +65,22 @@ def of_batches(kind):
     return found
 
 
-def judged(known, names, law="auto"):
+def judged(known, names, law="auto", intervals=True):
     """Of every run not fitted: its name, the error of its mean final loss, and the half-width, of log loss.
 
-    A law that gives no positive loss of a run errs there without bound.
+    A law that gives no positive loss of a run errs there without bound; without ``intervals`` half-widths are nan.
     """
-    result = fit([known[name] for name in names], law)
+    result = fit([known[name] for name in names], law, intervals=intervals)
     found = []
     for name, curve in known.items():
         if name not in names:
             try:
-                prediction = result.predict(curve, LEVEL)
+                prediction = result.predict(curve, LEVEL if intervals else None)
             except ValueError:
                 found.append((name, np.inf, np.nan))
             else:
                 error = end(curve.observed, curve) - end(prediction.loss, curve)
-                found.append((name, error, float(np.log1p(prediction.mean_half_width))))
+                found.append((name, error, float(np.log1p(prediction.mean_half_width or np.nan))))
     return found
 
 
@@ -97,9 +97,9 @@ def summary(rows):
     return float(np.sqrt(np.square(errors).mean())), float((errors <= halves).mean()), float(scores.mean())
 
 
-def over_pairs(kind, say=judged, *law):
+def over_pairs(kind, say=judged, *how):
     known = networks(kind)
-    return [row for names in PAIRS for row in say(known, names, *law)]
+    return [row for names in PAIRS for row in say(known, names, *how)]
 
 
 def printed(kind, what, rows):

@@ -1,8 +1,11 @@
 """Synthetic runs: curves that a law made, with noise that neighbouring rows share."""
 
+from functools import cache
+
 import numpy as np
 
 from fsl_num.curves.curve import LossCurve
+from fsl_num.curves.fit import fit
 from fsl_num.curves.laws import law
 from fsl_num.curves.plan import Plan
 
@@ -32,3 +35,9 @@ def run(kind, truth=TRUTH, name="fsl", noise=0.0, size=1500, every=25, seed=0):
 
 TRAINING = [run("cosine"), run("constant"), run("drop")]
 NOISY = [run(kind, noise=5e-4, seed=seed) for seed, kind in enumerate(("cosine", "constant", "drop"))]
+
+
+@cache
+def noisy_fit(name="fsl", count=3, intervals=True):
+    """A law fitted to the first of the noisy runs: tests share it, for a result stays as it is whatever it is asked."""
+    return fit(NOISY[:count], name, intervals=intervals)

@@ -6,6 +6,7 @@ prints how often the intervals of nominal 90 % for s and beta hold the truth, an
 """
 
 import sys
+from functools import cache
 
 import numpy as np
 
@@ -36,6 +37,7 @@ def simulated(seed):
     return s, beta, curves
 
 
+@cache
 def judged(seed):
     """Whether s and beta lie inside their intervals (None: not identified) and whether the regime named is right."""
     s, beta, curves = simulated(seed)

@@ -11,6 +11,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from notebook_views import as_latex
 
 from fsl_num import (
     Discrete,
@@ -112,9 +113,9 @@ def test_what_is_left_out_may_be_said_to_be_nan() -> None:
 
 
 def test_a_notebook_shows_it_as_a_formula() -> None:
-    assert Model(0.5, 2, 100, 1)._repr_latex_() == r"$s = 0.5,\ \beta = 2,\ M = 100,\ \sigma^2 = 1$"
-    assert Model(0.5, 2, math.inf, 0)._repr_latex_() == r"$s = 0.5,\ \beta = 2,\ M = \infty,\ \sigma^2 = 0$"
-    assert Model(noise=0.25, spectrum=SPECTRUM)._repr_latex_() == r"$M = 2,\ \sigma^2 = 0.25$"
+    assert as_latex(Model(0.5, 2, 100, 1)) == r"$s = 0.5,\ \beta = 2,\ M = 100,\ \sigma^2 = 1$"
+    assert as_latex(Model(0.5, 2, math.inf, 0)) == r"$s = 0.5,\ \beta = 2,\ M = \infty,\ \sigma^2 = 0$"
+    assert as_latex(Model(noise=0.25, spectrum=SPECTRUM)) == r"$M = 2,\ \sigma^2 = 0.25$"
 
 
 @pytest.mark.parametrize(

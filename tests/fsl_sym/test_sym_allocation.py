@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import pytest
 import sym_oracle_laws as oracle
+from notebook_views import as_latex
 from scipy.optimize import linprog
 from sym_oracle_lp import EQUAL, Face
 from sympy import Gt, Rational
@@ -187,7 +188,7 @@ def test_table_1_has_a_row_for_every_schedule():
 
 
 def test_an_allocation_shows_itself_as_latex():
-    text = optimal_allocation("wsd", "data")._repr_latex_()
+    text = as_latex(optimal_allocation("wsd", "data"))
     assert text.startswith("$\\begin{array}") and text.count(r"\\") == 1 + len(REGIMES) - 1
     assert OrderRange(None, None).as_latex(D) == r"\text{any}"
     assert OrderRange(None, Order(1)).as_latex(D) == r"\lesssim D"

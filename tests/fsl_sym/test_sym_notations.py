@@ -7,6 +7,7 @@ import pytest
 from conftest import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from notebook_views import as_html, as_latex
 from sympy import Rational, Symbol, simplify
 
 from fsl_sym import convert, notation
@@ -92,6 +93,6 @@ def test_bad_input_is_refused(values, source, target, error, text):
 
 def test_the_table_shows_every_notation_in_every_form():
     table = notation()
-    for text in (str(table), table.markdown(), table._repr_html_(), table._repr_latex_()):
+    for text in (str(table), table.markdown(), as_html(table), as_latex(table)):
         assert all(name in text for name in NOTATIONS)
     assert table.markdown().count("\n") == 1 + len(NOTATIONS)

@@ -4,6 +4,7 @@ import copy
 import pickle
 
 import pytest
+from notebook_views import as_latex
 from sympy import Eq, Rational, symbols
 
 from fsl_sym import (
@@ -72,5 +73,5 @@ def test_a_quantity_that_is_not_there_is_answered_with_those_that_are():
     (approximation_error_asymptotics, r"\le \zeta\left(\beta s + 1, M + 1\right) \le"),
 ])  # fmt: skip
 def test_a_result_shows_itself_as_a_formula(result, part):
-    text = result()._repr_latex_()
+    text = as_latex(result())
     assert part in text and text.startswith("$") and text.endswith("$") and text.count("{") == text.count("}")

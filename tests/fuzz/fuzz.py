@@ -154,44 +154,54 @@ def case(kind, number, seed):
     return name, text, lambda: outcome_of_call(call)
 
 
-def run_batch(kind, numbers, seed):
-    """Run cases in a folder of their own; (number, name, text, outcome, what was said, seconds) of each."""
-    found = []
+@contextlib.contextmanager
+def folder_of_cases():
+    """A folder of its own, with a cache and an empty standard input, where what takes too long is given up."""
 
     def give_up(*_):
         raise OverTime
 
-    signal.signal(signal.SIGALRM, give_up)
-    signal.signal(signal.SIGPROF, give_up)
+    before, stdin, environment = os.getcwd(), sys.stdin, dict(os.environ)
+    handlers = {number: signal.signal(number, give_up) for number in (signal.SIGALRM, signal.SIGPROF)}
     with tempfile.TemporaryDirectory() as folder:
-        before = os.getcwd()
         os.chdir(folder)
         os.environ["FSL_CACHE"] = str(Path(folder) / "cache")
         try:
-            for number in numbers:
-                write_files(Path(folder))
-                sys.stdin = io.TextIOWrapper(io.BufferedReader(io.BytesIO(b"")))
-                name, text, run = case(kind, number, seed)
-                memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-                begun, wall = time.process_time(), time.monotonic()
-                signal.alarm(10 * GIVEN_UP)  # what waits, on a machine that others may use too
-                signal.setitimer(signal.ITIMER_PROF, GIVEN_UP)
-                try:
-                    outcome, said = run()
-                except OverTime:
-                    outcome, said = "longer than 10 s", f"given up after {GIVEN_UP} s"
-                finally:
-                    signal.alarm(0)
-                    signal.setitimer(signal.ITIMER_PROF, 0)
-                taken = min(time.process_time() - begun, time.monotonic() - wall)
-                grown = 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory)
-                if outcome in (ANSWERED, REFUSED) and taken > LONGEST:
-                    outcome = "longer than 10 s"
-                if grown > MOST_BYTES:
-                    outcome, said = "more memory than the bound", f"{grown / 2**30:.1f} GiB; {said}"
-                found.append((number, name, text, outcome, said, taken))
+            yield Path(folder)
         finally:
             os.chdir(before)
+            os.environ["FSL_CACHE"] = environment.get("FSL_CACHE", "")
+            sys.stdin = stdin
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+
+
+def run_batch(kind, numbers, seed):
+    """Run cases in a folder of their own; (number, name, text, outcome, what was said, seconds) of each."""
+    found = []
+    with folder_of_cases() as folder:
+        for number in numbers:
+            write_files(folder)
+            sys.stdin = io.TextIOWrapper(io.BufferedReader(io.BytesIO(b"")))
+            name, text, run = case(kind, number, seed)
+            memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            begun, wall = time.process_time(), time.monotonic()
+            signal.alarm(10 * GIVEN_UP)  # what waits, on a machine that others may use too
+            signal.setitimer(signal.ITIMER_PROF, GIVEN_UP)
+            try:
+                outcome, said = run()
+            except OverTime:
+                outcome, said = "longer than 10 s", f"given up after {GIVEN_UP} s"
+            finally:
+                signal.alarm(0)
+                signal.setitimer(signal.ITIMER_PROF, 0)
+            taken = min(time.process_time() - begun, time.monotonic() - wall)
+            grown = 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory)
+            if outcome in (ANSWERED, REFUSED) and taken > LONGEST:
+                outcome = "longer than 10 s"
+            if grown > MOST_BYTES:
+                outcome, said = "more memory than the bound", f"{grown / 2**30:.1f} GiB; {said}"
+            found.append((number, name, text, outcome, said, taken))
     return found
 
 
@@ -272,15 +282,20 @@ def parsed(words=None):
     return parser.parse_args(words)
 
 
-if __name__ == "__main__":
-    chosen = parsed()
+def search(words=None):
+    """Run what the words ask for, and show it; 1 where an outcome is a defect."""
+    chosen = parsed(words)
     if chosen.only:
         which, _, index = chosen.only.partition(":")
         print(*run_batch(which, [int(index)], chosen.seed)[0], sep="\n")
-        raise SystemExit
+        return 0
     outcomes, spent = run_all(chosen)
     shown = table(outcomes, chosen.seed, spent)
     if chosen.table:
         Path(chosen.table).write_text(shown, encoding="utf-8")
     print(shown)
-    raise SystemExit(any(each[4] in DEFECTS for each in outcomes))
+    return int(any(each[4] in DEFECTS for each in outcomes))
+
+
+if __name__ == "__main__":
+    raise SystemExit(search())

@@ -33,7 +33,7 @@ from scan_layout import imported_modules, mirrors  # noqa: E402
 
 from fsl_num.writing import write_atomically  # noqa: E402
 
-_LONGEST = 60.0  # seconds without a word
+LONGEST = 60.0  # seconds without a word
 _FAILED = re.compile(r"^(\S+?)::.* (?:FAILED|ERROR)\b|ERROR collecting (\S+) ", re.MULTILINE)
 
 LAST = "tests/test_theorems.py"
@@ -117,10 +117,10 @@ def _put(path, text):
 _put.clock = int(time.time()) - 10_000_000
 
 
-def run_tests(tests, clone, limit):
+def run_tests(tests, clone, limit, longest=LONGEST):
     """Run test files in their order, for ``limit`` seconds, up to the first that fails: that file and how, or None.
 
-    A test that does not end within a minute fails too: mutants often loop for ever.
+    A test that does not end within ``longest`` seconds fails too: mutants often loop for ever.
     """
     environment = os.environ | {
         "PYTHONPATH": str(clone),
@@ -136,7 +136,7 @@ def run_tests(tests, clone, limit):
         reader.start()
         said, end = "", time.monotonic() + limit
         try:
-            while (chunk := chunks.get(timeout=_LONGEST)) is not None:
+            while (chunk := chunks.get(timeout=longest)) is not None:
                 said += chunk
                 if guilty := _FAILED.search(said):
                     return next(each for each in guilty.groups() if each), "failed"

@@ -5,7 +5,6 @@ import json
 from pathlib import Path
 
 import pytest
-import score
 from mutants import FAMILIES, draw, files, places
 from score import nearest_tests, report, run_tests
 
@@ -110,8 +109,7 @@ def test_reasons_are_kept_for_lines_that_are_there_and_once():
         ("import os\ndef test_b(): os._exit(3)", ("test_two.py", "failed")),
     ],
 )
-def test_files_are_run_up_to_the_first_that_fails(tmp_path, monkeypatch, body, outcome):
-    monkeypatch.setattr(score, "_LONGEST", 4.0)
+def test_files_are_run_up_to_the_first_that_fails(tmp_path, body, outcome):
     (tmp_path / "test_one.py").write_text("def test_a(): pass")
     (tmp_path / "test_two.py").write_text(body)
-    assert run_tests(["test_one.py", "test_two.py"], tmp_path, 30.0) == outcome
+    assert run_tests(["test_one.py", "test_two.py"], tmp_path, 30.0, longest=4.0) == outcome

@@ -43,8 +43,8 @@ class Changed:
         subject = claim(self.claim)
         if self.at:
             return [Sample(regime_of(*point).name, *map(exact, point)) for point in self.at]
-        chosen = [each for each in subject.regime_objects() if self.regime in ("", each.name)]
-        return [sample for regime in chosen for sample in samples_of(subject, regime, profile, 0)]
+        samples = samples_of(subject, profile, 0)
+        return [sample for regime in samples if self.regime in ("", regime) for sample in samples[regime]]
 
     def judged(self, sample):
         """What the measurement says about it."""

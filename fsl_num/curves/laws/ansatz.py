@@ -18,7 +18,7 @@ import numpy as np
 
 from fsl_num.curves.laws.base import Bound, Law, Parameter, linear, power
 from fsl_num.curves.laws.memory import Memory, changes, mode_rates, power_memory
-from fsl_num.curves.laws.shared import FASTEST, SIGNAL_EXPONENT, memory_bounds, memory_starts, size_column
+from fsl_num.curves.laws.shared import FASTEST, LIMIT, SIGNAL_EXPONENT, memory_bounds, memory_starts, size_column
 from fsl_num.curves.plan import Plan
 from fsl_num.validation import Array
 
@@ -49,7 +49,7 @@ class AnsatzLaw(Law):
     def parameters(self) -> tuple[Parameter, ...]:
         """L0, c1, c23, c2, [c5], s, c4, gamma, [beta]."""
         parameters = [
-            linear("L0", "L_0", "loss that no training of this model removes"),
+            LIMIT,
             linear("c1", "c_1", "signal at intrinsic time 1"),
             linear("c23", "c_2 c_3", "loss that a unit drop of the learning rate removes in the end", "loss/rate"),
             linear("c2", "c_2", "the same from the signal not yet learnt, at intrinsic time 1", "loss/rate"),

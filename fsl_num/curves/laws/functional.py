@@ -46,6 +46,7 @@ from fsl_num.curves.laws.shared import (
     FASTEST,
     FASTEST_PEAK,
     GAMMA,
+    LIMIT,
     SIGNAL_EXPONENT,
     SIGNAL_SPEED,
     SPEED,
@@ -131,7 +132,7 @@ class FunctionalLaw(Law):
     def parameters(self) -> tuple[Parameter, ...]:
         """The parameters: L0, A, B, [E, D], s, c, gamma, c_e, [p, q, r, P_c, beta]."""
         parameters = [
-            linear("L0", "L_0", "loss that no training of this model removes"),
+            LIMIT,
             linear("A", "A", "signal: the loss to be learnt at the start"),
             linear("B", "B", f"noise that a constant learning rate of {self.reference_rate:g} leaves"),
         ]
@@ -316,8 +317,7 @@ class _Part:
     def fill(
         self, x: Array, slopes: Array | None, theta: Array, powers: tuple[float, float, float, float], weights: Array
     ) -> None:
-        """Write the columns, and their derivatives where they have a place; ``powers``: p, q, r and P_c; ``weights``:
-        of the memory."""
+        """Write the columns, and slopes where they have a place; ``powers``: p, q, r, P_c; ``weights``: of memory."""
         p, q, r, fastest = powers
         shorter, by_peak = 0.0, 0.0
         if self.other_peak:  # shorter steps: a slower signal and memory, and the noise of smaller rates
@@ -327,10 +327,12 @@ class _Part:
             weights = power_memory(self.mu, theta[1], theta[2])
         paced = self.law.paced and self.larger is not None  # else time passes by the rates alone, whatever r
         clock = _Clock.of(self.plan, self.past, self.mu, self.larger, r) if paced else self.clock
-        x[:, 1], *by_signal = _signal(clock.recorded[0], theta)
+        sloped = slopes is not None
+        x[:, 1], *by_signal = _signal(clock.recorded[0], theta, sloped)
         batches, by_power, by_pace = self.batches.noise(q * (1.0 - r), r) if self.batches else 3 * (self.none,)
         noise = [np.exp(p * (rate - shorter) + batch) for rate, batch in zip(self.rates, _around(batches), strict=True)]
-        signals = [_signal(times, theta) for times, _ in (clock.after, clock.before)] if self.law.signal_noise else []
+        ends = (clock.after, clock.before)[: 2 * self.law.signal_noise]
+        signals = [_signal(times, theta, sloped) for times, _ in ends]
         left = [one * signal[0] for one, signal in zip(noise, signals, strict=False)]
         if slopes is None:
             responses = clock.memory.response(np.stack([_change(each) for each in (noise, left) if each]), weights[:1])
@@ -379,9 +381,11 @@ def _change(values: Sequence[Array], factors: Sequence[Array | float] = (1.0, 1.
     return np.asarray(values[0] * factors[0] - values[1] * factors[1])
 
 
-def _signal(times: Array, theta: Array) -> tuple[Array, Array, Array, Array]:
-    """e(t) and its derivatives by s and c_e, the first and the fourth of the nonlinear parameters, and by t."""
+def _signal(times: Array, theta: Array, sloped: bool) -> tuple[Array, ...]:
+    """e(t); ``sloped``: and its derivatives by s and c_e, the first and fourth nonlinear parameters, and by t."""
     s, speed = theta[0], theta[3]
     base = 1.0 + speed * times
     signal = base**-s
+    if not sloped:
+        return (signal,)
     return signal, -signal * np.log(base), -s * signal * times / base, -s * signal * speed / base

@@ -158,8 +158,9 @@ class Memory:
 
     def response(self, sources: Array, weights: Array) -> Array:
         """Return sum_m W[w, m] sum_i q[c, i] (1 - exp(-mu_m (T(k) - T(i)))), shape (recorded, channels, weights)."""
-        running = np.concatenate([np.zeros((sources.shape[0], 1)), np.cumsum(sources, axis=1)], axis=1)
-        whole = running[:, self.past.seen].T[:, :, None] * weights.sum(axis=1)
+        from fsl_num.curves.laws.memory_kernel import summed_up_to
+
+        whole = summed_up_to(sources, self.past.seen)[:, :, None] * weights.sum(axis=1)
         return np.asarray(whole - self.held(sources, weights))
 
     def held(self, sources: Array, weights: Array) -> Array:

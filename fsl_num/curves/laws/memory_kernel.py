@@ -11,9 +11,26 @@ from fsl_num.curves.plan import Steps
 from fsl_num.validation import Array
 
 
+@compiled
+def summed_up_to(sources: Array, seen: Steps) -> Array:
+    """The sums of the first ``seen`` of the sources, (channels, changes), for each recorded step: (recorded, channels).
+
+    In the order of the changes, as the cumulative sum of numpy; ``seen`` must not fall.
+    """
+    sums = np.empty((seen.size, sources.shape[0]))
+    for channel in range(sources.shape[0]):
+        total, done = 0.0, 0
+        for row in range(seen.size):
+            for change in range(done, seen[row]):
+                total += sources[channel, change]
+            done = seen[row]
+            sums[row, channel] = total
+    return sums
+
+
 @partial(compiled, reordered=True)
 def add_held(sources: Array, weights: Array, seen: Steps, decay: Array, aged: Array, state: Array, sums: Array) -> None:
-    """Add to ``found`` (recorded, channels, weights) what these modes still hold of the sources at the recorded steps.
+    """Add to ``sums`` (recorded, channels, weights) what these modes still hold of the sources at the recorded steps.
 
     ``sources``: (channels, changes); ``weights``: (weights, modes); ``seen``: changes before each recorded step;
     ``decay``: (changes, modes), over the time before each change; ``aged``: (recorded, modes), over the time since the

@@ -17,6 +17,7 @@ import numpy as np
 from fsl_num.curves.laws.base import Bound, Law, Parameter, linear
 from fsl_num.curves.laws.memory import changes
 from fsl_num.curves.laws.pairs import Pairs
+from fsl_num.curves.laws.shared import LEARNT, LIMIT, SUM_EXPONENT
 from fsl_num.curves.plan import Plan
 from fsl_num.validation import Array
 
@@ -39,10 +40,10 @@ class MomentumLaw(Law):
     def parameters(self) -> tuple[Parameter, ...]:
         """L0, A, C, kappa, decay (lambda)."""
         return (
-            linear("L0", "L_0", "loss that no training of this model removes"),
-            linear("A", "A", "loss still to be learnt when the rates sum to 1"),
+            LIMIT,
+            LEARNT,
             linear("C", "C", "loss that the annealing area removes", "loss/(rate update)"),
-            Parameter("kappa", r"\kappa", "1", "exponent of the sum of rates", 0.02, 4.0, scale="log"),
+            SUM_EXPONENT,
             Parameter("decay", r"\lambda", "1", "memory of the annealing momentum", 0.1, 0.9999999, scale="gap"),
         )
 

@@ -18,6 +18,7 @@ import numpy as np
 from fsl_num.curves.laws.base import Bound, Law, Parameter, linear
 from fsl_num.curves.laws.memory import changes
 from fsl_num.curves.laws.pairs import Pairs
+from fsl_num.curves.laws.shared import LEARNT, LIMIT, SUM_EXPONENT
 from fsl_num.curves.plan import Plan
 from fsl_num.validation import Array
 
@@ -46,10 +47,10 @@ class MultiPowerLaw(Law):
     def parameters(self) -> tuple[Parameter, ...]:
         """L0, A, C, kappa, C1 (C'), kappa1 (kappa'), kappa2 (kappa'')."""
         return (
-            linear("L0", "L_0", "loss that no training of this model removes"),
-            linear("A", "A", "loss still to be learnt when the rates sum to 1"),
+            LIMIT,
+            LEARNT,
             linear("C", "C", "loss that a unit drop of the learning rate removes in the end", "loss/rate"),
-            Parameter("kappa", r"\kappa", "1", "exponent of the sum of rates", 0.02, 4.0, scale="log"),
+            SUM_EXPONENT,
             Parameter("C1", "C'", "rate^(kappa' - 1)", "speed of the annealing", 1e-8, 1e8, scale="log"),
             Parameter("kappa1", r"\kappa'", "1", "how a small rate speeds the annealing up", 0.0, 2.0),
             Parameter("kappa2", r"\kappa''", "1", "tail of the annealing", 0.02, 5.0, scale="log"),

@@ -1,4 +1,4 @@
-"""What the laws with a signal of exponent s and a memory 1 - (1 + c t)^-gamma share: parameters, bounds, starts."""
+"""What laws share: parameters, and bounds and starts of those with a memory 1 - (1 + c t)^-gamma."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from fsl_num.curves.laws.base import Law, Parameter
+from fsl_num.curves.laws.base import Law, Parameter, linear
 from fsl_num.curves.plan import Plan
 from fsl_num.validation import Array
 
@@ -16,6 +16,9 @@ FASTEST: Final = 10.0
 
 _SLOWEST = 0.05  # in units of 1/T: a slower memory looks the same with another strength
 
+LIMIT: Final = linear("L0", "L_0", "loss that no training of this model removes")
+LEARNT: Final = linear("A", "A", "loss still to be learnt when the rates sum to 1")
+SUM_EXPONENT: Final = Parameter("kappa", r"\kappa", "1", "exponent of the sum of rates", 0.02, 4.0, scale="log")
 SIGNAL_EXPONENT: Final = Parameter(
     "s", "s", "1", "difficulty of the task: the signal falls like T^-s", 0.02, 4.0, scale="log"
 )

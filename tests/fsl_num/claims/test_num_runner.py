@@ -11,8 +11,10 @@ import pytest
 from fsl_num.claims import registry, runner
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.hypotheses import Located
-from fsl_num.claims.records import Erratum, Judgement, Outcome, Verdict
+from fsl_num.claims.points import PAPER_POINT
+from fsl_num.claims.records import Erratum, Judgement, Verdict
 from fsl_num.claims.statements import POWER_DRIFT, SLOW_DRIFT, Equivalent, Joint, Ray, Sharp
+from fsl_num.claims.verification import samples_of
 from fsl_sym.proof import AllOf, Defined, Derivation, Identity, Step, equals
 from fsl_sym.symbols import T, a, b
 
@@ -205,27 +207,26 @@ def test_the_paper_s_own_point_is_always_checked():
         return along(1.0)(sample)
 
     runner.verify(made_up(measure=measure))
-    assert runner.PAPER_POINT in checked
+    assert PAPER_POINT in checked
     assert len(set(checked)) == len(checked) == 4
 
 
 def test_the_full_profile_verifies_more_points_with_more_effort():
-    quick, full = (runner.samples_of(made_up(), made_up().regime_objects()[0], name, 0) for name in ("quick", "full"))
+    quick, full = (samples_of(made_up(), name, 0)["easy"] for name in ("quick", "full"))
     assert (len(quick), len(full)) == (1, 6)
     assert {sample.effort for sample in quick} == {0}
     assert {sample.effort for sample in full} == {1}
 
 
 def test_another_seed_verifies_other_points():
-    regime = made_up().regime_objects()[0]
-    first, second = (runner.samples_of(made_up(), regime, "full", seed) for seed in (0, 1))
+    first, second = (samples_of(made_up(), "full", seed)["easy"] for seed in (0, 1))
     assert {sample.point for sample in first} != {sample.point for sample in second}
 
 
 def test_an_extra_point_is_checked_in_its_regime_only():
     extra = (1, 2)  # easy
     claim = made_up(extra_points={"easy": (extra,), "hard": (extra,)})
-    easy, _, hard = (runner.samples_of(claim, regime, "quick", 0) for regime in claim.regime_objects())
+    easy, _, hard = samples_of(claim, "quick", 0).values()
     assert extra in [(sample.s, sample.beta) for sample in easy]
     assert extra not in [(sample.s, sample.beta) for sample in hard]
 
@@ -295,52 +296,6 @@ def test_a_claim_refuses_what_cannot_be_checked(changes, message):
 
 def test_a_sample_has_its_point_as_floats():
     assert Sample("easy", 0.5, 2).point == (0.5, 2.0)
-
-
-def settled(**verdicts):
-    """What three claims of the paper come to, the first resting on the second, which the third corrects, where each by
-    itself came out as said."""
-    ids = dict(zip(("strong", "weak", "right"), CHAIN, strict=True))
-    alone = {
-        ids[name]: Outcome(
-            ids[name], "", verdict, verdict in runner.STRENGTH, (), (), 0.0,
-            corrected_by=registry.claim(ids[name]).corrected_by,
-        )
-        for name, verdict in verdicts.items()
-    }  # fmt: skip
-    return [runner.settle(alone)[ids[name]] for name in verdicts]
-
-
-CHAIN = ("thm: fsl-random", "prop:volterra-random", "prop:volterra-random/corrected")
-
-
-def test_the_chain_is_one():
-    strong, weak, right = map(registry.claim, CHAIN)
-    assert weak.id in strong.depends and weak.corrected_by == right.id not in strong.depends
-
-
-@pytest.mark.parametrize(("right", "passes"), [(Verdict.SUPPORTED, True), (Verdict.REFUTED, False)])
-def test_a_refuted_claim_passes_with_its_correction_only(right, passes):
-    found = settled(weak=Verdict.REFUTED, right=right)
-    assert [(each.verdict, each.passes) for each in found] == [(Verdict.REFUTED, passes), (right, passes)]
-    assert not settled(weak=Verdict.REFUTED)[0].passes
-
-
-@pytest.mark.parametrize(
-    ("others", "expected"),
-    [
-        ({"weak": Verdict.SUPPORTED}, (Verdict.SUPPORTED, f"PROVED under {CHAIN[1]}, on which it depends and which")),
-        ({"weak": Verdict.REFUTED}, (Verdict.UNKNOWN, f"it depends on {CHAIN[1]}, which is REFUTED")),
-        ({"weak": Verdict.REFUTED, "right": Verdict.SUPPORTED}, (Verdict.SUPPORTED, f"PROVED under {CHAIN[2]}")),
-        ({"weak": Verdict.REFUTED, "right": Verdict.REFUTED}, (Verdict.UNKNOWN, f"it depends on {CHAIN[1]}")),
-        ({"weak": Verdict.PROVED}, (Verdict.PROVED, "")),
-        ({}, (Verdict.PROVED, "")),
-    ],
-)
-def test_a_claim_is_as_strong_as_what_it_depends_on(others, expected):
-    outcome = settled(strong=Verdict.PROVED, **others)[0]
-    assert (outcome.verdict, outcome.passes) == (expected[0], expected[0] is not Verdict.UNKNOWN)
-    assert outcome.message.startswith(expected[1])
 
 
 PRINTED, CORRECTED, ALONE = "exp-decay/I2/printed-integral", "exp-decay/I2/integral", "approximation-error"

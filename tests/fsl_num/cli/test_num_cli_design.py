@@ -5,11 +5,10 @@ from functools import cache
 
 import numpy as np
 import pytest
-from curves_runs import NOISY, PEAK, WARMUP, run
+from curves_runs import PEAK, WARMUP, noisy_fit, run
 from typed import answer, refusal
 
 from fsl_num.cli import main
-from fsl_num.curves.fit import fit
 
 STEPS = 1500
 
@@ -17,7 +16,7 @@ STEPS = 1500
 @cache
 def fits():
     """A fit with draws, and one of a second law without, as JSON."""
-    return fit(NOISY, "fsl").to_json(), fit(NOISY, "multi-power", intervals=False).to_json()
+    return noisy_fit().to_json(), noisy_fit("multi-power", intervals=False).to_json()
 
 
 @pytest.fixture
@@ -110,7 +109,7 @@ def test_what_no_schedule_meets_is_refused(words, said, here, capsys):
 
 
 def test_a_fit_without_draws_has_no_intervals(here, capsys):
-    (here / "bare.json").write_text(fit(NOISY, "fsl", intervals=False).to_json(), encoding="utf-8")
+    (here / "bare.json").write_text(noisy_fit(intervals=False).to_json(), encoding="utf-8")
     found = answer(["design", "--steps", str(STEPS), "--fit", "bare.json"], capsys)
     assert found["peak_lr"] == PEAK and found["second_law"] == "multi-power"
     assert found["interval"] is None and json.dumps(found).count('"interval": null') == 1 + len(found["baselines"])

@@ -104,16 +104,19 @@ def test_a_dash_is_standard_output_and_nothing_else_goes_there(here, capfdbinary
     assert not (here / "-").exists()
 
 
-def test_a_dash_is_standard_input(here):
-    (here / "log.csv").write_text(LOG, encoding="utf-8")
-    with open("log.csv", encoding="utf-8") as log:
-        status, fitted, said = ended(["fit", "-", *FIT, "--save", "-"], stdin=log)
-    assert (status, said) == (0, "")
-    (here / "fit.json").write_text(fitted, encoding="utf-8")
+def test_a_dash_is_standard_input(here, monkeypatch, capsys):
+    def answered(name, *words):
+        with open(name, encoding="utf-8") as typed:
+            monkeypatch.setattr(sys, "stdin", typed)
+            assert main(list(words)) == 0
+        shown = capsys.readouterr()
+        assert shown.err == ""
+        return shown.out
+
+    (here / "fit.json").write_text(answered("run.csv", "fit", "-", *FIT, "--save", "-"), encoding="utf-8")
     schedule = ["--schedule", "wsd", "--peak-lr", "0.001", "--steps", "900", "--json"]
-    with open("fit.json", encoding="utf-8") as saved:
-        status, predicted, said = ended(["predict", "--fit", "-", *schedule], stdin=saved)
-    assert (status, said) == (0, "") and 2.0 < json.loads(predicted)["final"] < 5.0
+    predicted = answered("fit.json", "predict", "--fit", "-", *schedule)
+    assert 2.0 < json.loads(predicted)["final"] < 5.0
 
 
 @posix
@@ -129,18 +132,10 @@ def test_outputs_go_through_pipes_and_devices(here):
 
 
 @posix
-@pytest.mark.parametrize(
-    "words",
-    [
-        [*SOLVE, "--csv", "written"],
-        ["simulate", *SOLVE[1:11], "--peak-lr", ".1", "--steps", "9", "--exact", "--csv", "written"],
-    ],
-    ids=lambda words: words[0],
-)
-def test_files_are_written_although_nobody_reads_standard_output(words, here):
+def test_files_are_written_although_nobody_reads_standard_output(here):
     reading, writing = os.pipe()
     os.close(reading)
-    status, _, said = ended(words, stdout=writing)
+    status, _, said = ended([*SOLVE, "--csv", "written"], stdout=writing)
     os.close(writing)
     assert (status, said) == (4, "") and (here / "written").stat().st_size > 50
 
@@ -149,6 +144,7 @@ def test_files_are_written_although_nobody_reads_standard_output(words, here):
 @pytest.mark.parametrize(
     "words",
     [
+        ["simulate", *SOLVE[1:11], "--peak-lr", ".1", "--steps", "9", "--exact", "--csv", "written"],
         ["fit", "run.csv", *FIT, "--save", "written"],
         ["verify", "approximation-error", "--jobs", "1", "--report", "written"],
     ],
@@ -188,7 +184,7 @@ def test_a_run_is_watched_until_it_is_interrupted(here):
             run.kill()
 
 
-@pytest.mark.parametrize("words", [["--help"], ["solve", "--help"], SOLVE, [*SOLVE, "--json"]], ids=" ".join)
+@pytest.mark.parametrize("words", [["--help"], SOLVE], ids=" ".join)
 def test_a_full_disk_or_a_closed_output_is_one_sentence_and_status_4(words):
     if os.path.exists("/dev/full"):
         with open("/dev/full", "w", encoding="utf-8") as full:
@@ -200,6 +196,16 @@ def test_a_full_disk_or_a_closed_output_is_one_sentence_and_status_4(words):
     if "--help" not in words:  # click says nothing where there is nothing to say it to
         assert (closed.returncode, closed.stderr) == (4, "fsl: standard output is closed\n")
     assert "Traceback" not in closed.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a disk is full as Linux shows it")
+@pytest.mark.parametrize("words", [["solve", "--help"], [*SOLVE, "--json"]], ids=" ".join)
+def test_help_and_json_on_a_full_disk_are_one_sentence_too(words, monkeypatch, capsys):
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        assert main(words) == 4
+    said = capsys.readouterr().err
+    assert "No space left" in said and said.count("\n") == 1
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8"])

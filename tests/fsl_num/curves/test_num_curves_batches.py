@@ -48,12 +48,12 @@ def runs():
 
 
 def errors(fitted, runs):
-    """Of the mean of the last rows of every run, of log loss; and the half-widths of the intervals."""
+    """Of the mean of the last rows of every run, of log loss; and the half-widths of the intervals, nan without."""
     found = []
     for curve in runs.values():
-        predicted = fitted.predict(curve)
+        predicted = fitted.predict(curve, None if fitted.drawn is None else 0.9)
         error = np.log(curve.observed[-5:].mean() / predicted.loss[-5:].mean())
-        found.append((abs(float(error)), np.log1p(predicted.mean_half_width)))
+        found.append((abs(float(error)), np.log1p(predicted.mean_half_width or np.nan)))
     return np.array(found)
 
 
@@ -68,14 +68,14 @@ def test_other_batch_sizes_are_predicted(runs, fitted):
     assert 0.8 < fitted.parameters["q"] < 1.2 and "r" not in fitted.parameters
     found = errors(fitted, runs)
     assert (found[:, 0] <= found[:, 1] + 2 * ROWS / np.sqrt(5)).all()
-    blind = errors(fit([runs["constant 4"], runs["cosine 4"], runs["constant 16"]], "fsl-full"), runs)
+    blind = errors(fit([runs["constant 4"], runs["cosine 4"], runs["constant 16"]], "fsl-full", intervals=False), runs)
     assert found[:, 0].max() < 2e-3 and blind[:, 0].max() > 5e-3  # the mutant: a law that knows no batch sizes
 
 
 def test_one_run_whose_batches_grow_tells_of_other_rates(runs):
     found = errors(fit(runs["ramp"], "fsl-sgd"), runs)
     assert (found[:, 0] <= found[:, 1] + 2 * ROWS / np.sqrt(5)).all() and found[:, 1].max() < 0.02
-    assert errors(fit(runs["ramp"], "fsl-full"), runs)[:, 0].max() > 0.02
+    assert errors(fit(runs["ramp"], "fsl-full", intervals=False), runs)[:, 0].max() > 0.02
 
 
 def test_a_schedule_that_says_no_batch_size_is_taken_at_the_reference(fitted):
@@ -175,7 +175,7 @@ def test_small_networks_under_adam_are_predicted_at_other_batch_sizes(kind, most
     """From a constant rate and two decays: mean errors of ten other runs, and of plain descent beside them."""
     others = of_batches(kind)
     known = [others.pop(name) for name in ("constant", "wsd", "wsd_fourfold")]
-    adaptive, plain = (errors(fit(known, law), others) for law in ("auto", "fsl-sgd"))
+    adaptive, plain = errors(fit(known), others), errors(fit(known, "fsl-sgd", intervals=False), others)
     assert adaptive[:, 0].mean() < most and adaptive[:, 0].mean() < 0.7 * plain[:, 0].mean()
     assert (adaptive[:, 0] <= adaptive[:, 1]).mean() >= 0.5
 

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from conftest import examples
 from curves_networks import networks
-from curves_runs import NOISY, PEAK, TRAINING, TRUTH, WARMUP, rates, run
+from curves_runs import NOISY, PEAK, TRAINING, TRUTH, WARMUP, noisy_fit, rates, run
 from hypothesis import given
 from hypothesis import strategies as st
+from notebook_views import as_html, as_latex
 
 from fsl_num.curves.curve import CurveError, LossCurve
 from fsl_num.curves.fit import fit
@@ -17,12 +18,6 @@ from fsl_num.curves.posterior import draw
 from fsl_num.curves.search import Residuals, Settings, search, settle, task
 from fsl_num.curves.solve import Target, descend
 from fsl_num.curves.transfer import transfer
-
-
-@pytest.fixture(scope="module")
-def noisy():
-    """The law that made the curves, fitted to them with all that is measured of it."""
-    return fit(NOISY, "fsl")
 
 
 @pytest.mark.parametrize(
@@ -112,8 +107,8 @@ def test_final_losses_are_fitted_over_size_and_data():
         assert found.parameters[key] == pytest.approx(value, rel=1e-3), key
 
 
-def test_starts_agree_and_the_report_says_so(noisy):
-    found = noisy
+def test_starts_agree_and_the_report_says_so():
+    found = noisy_fit()
     assert "of 3 starts end at the same minimum" in found.report.sentences[0]
     assert found.report.condition < ILL
     for name, (low, high) in found.report.intervals.items():
@@ -121,10 +116,11 @@ def test_starts_agree_and_the_report_says_so(noisy):
     assert found.task.s is not None
     assert found.task.s[0] < 0.5 < found.task.s[1]
     assert "fsl" in found.summary()
-    assert "<table>" in found._repr_html_() and found._repr_latex_().startswith("$")
+    assert "<table>" in as_html(found) and as_latex(found).startswith("$")
 
 
-def test_curves_that_tell_the_law_are_not_warned_of(noisy):
+def test_curves_that_tell_the_law_are_not_warned_of():
+    noisy = noisy_fit()
     widths = transfer(noisy.law, noisy.curves, noisy.theta, noisy.posterior)
     # noise of 5e-4 in three curves of 57 rows that the law itself has made: half of what is expected of a misfit before
     # any residual is seen, 5 % of a reducible sixth of the loss, is .007 at 90 %; measured .003 to .005
@@ -180,7 +176,7 @@ def test_a_memory_that_the_theory_excludes_is_said():
 
 
 def test_the_profile_is_least_at_the_fit():
-    found = fit(NOISY, "fsl", starts=2, intervals=False)
+    found = noisy_fit(intervals=False)
     grid, objective = found.profile("s", [0.4, found.parameters["s"], 0.6])
     assert grid.tolist() == pytest.approx([0.4, found.parameters["s"], 0.6])
     assert min(objective[0], objective[2]) > 1.05 * objective[1]
@@ -201,7 +197,7 @@ def test_what_cannot_be_fitted():
 
 
 def test_an_outlier_moves_a_robust_fit_less():
-    clean = fit(NOISY, "momentum", starts=2, intervals=False).parameters["L0"]
+    clean = noisy_fit("momentum", intervals=False).parameters["L0"]
     losses = np.array(NOISY[1].loss)
     losses[40:44] *= 1.5
     dirty = [NOISY[0], LossCurve(NOISY[1].step, losses, schedule=NOISY[1].plan, warmup=WARMUP), NOISY[2]]

@@ -7,6 +7,7 @@ import pytest
 from curves_evidence import folder
 from curves_next_run import families, starts, worth
 from curves_runs import PEAK, WARMUP, rates, run
+from notebook_views import as_html
 
 from fsl_num.cli import main
 from fsl_num.curves.fit import fit
@@ -107,7 +108,7 @@ def test_it_is_said_where_no_run_would_help(constant):
     known = fit([run(kind, noise=5e-4, seed=seed) for seed, kind in enumerate(("constant", "cosine", "drop"))])
     found = next_run(known, plan("constant"), {"constant": plan("constant", size=500)})
     assert "None of the candidates" in found.sentence
-    assert found.sentence in found._repr_html_() and found.sentence == next_run_json(found)["sentence"]
+    assert found.sentence in as_html(found) and found.sentence == next_run_json(found)["sentence"]
     assert "Train next" in next_run(constant, plan("wsd"), {"drop": plan("drop")}).sentence
     assert len(next_run_text(next_run(constant, plan("wsd")))) == 4  # with the line on those that are not shown
     assert Candidate("a", plan("wsd"), 2.0, 0.1, 0.5).gain(0.3) == pytest.approx(0.1)
@@ -126,7 +127,7 @@ def test_a_proposal_shows_its_sentence(constant):
 
 def test_wide_intervals_are_percents_without_powers_of_ten():
     found = next_run(fit(run("constant"), prior_width=10.0), plan("wsd", peak=100 * PEAK))
-    assert found.before > 1.0 and "e+" not in found.sentence + found._repr_html_()
+    assert found.before > 1.0 and "e+" not in found.sentence + as_html(found)
 
 
 def test_the_command(constant, tmp_path, monkeypatch, capsys):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from curves_runs import NOISY, PEAK, run
+from curves_runs import NOISY, PEAK, noisy_fit, run
 
 from fsl_num.curves.compare import compare
 from fsl_num.curves.fit import fit
@@ -15,7 +15,7 @@ from fsl_num.schedules import schedule, step_rates
 
 def test_a_fit_is_drawn():
     pytest.importorskip("matplotlib")
-    found = fit(NOISY, "momentum", starts=1, intervals=False)
+    found = noisy_fit("momentum", intervals=False)
     above = found.plot()
     assert above.get_ylabel() == "loss"
     assert len(above.figure.axes[1].lines) == 4  # residuals of three curves and the line at 0

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from curves_networks import networks
-from curves_runs import NOISY, PEAK, run
+from curves_runs import PEAK, noisy_fit, run
 from curves_synthetic import judged, rates_of, simulated
 from hypothesis import settings
 
@@ -46,7 +46,7 @@ def test_a_run_of_a_known_task_is_judged():
 
 
 def test_another_peak_widens_the_interval_and_is_said():
-    found = fit(NOISY, "fsl", starts=1)
+    found = noisy_fit()
     plans = [Plan(PEAK * np.minimum(1, np.arange(1500) / 100) * factor) for factor in (1.0, 4.0)]
     same, high = (found.predict(plan) for plan in plans)
     assert same.other_peak == pytest.approx(1.0) and high.other_peak == pytest.approx(4.0, rel=1e-6)
@@ -55,7 +55,7 @@ def test_another_peak_widens_the_interval_and_is_said():
     left = States.of(found.law, [plans[1].at([1500])], found.theta).left[0]
     assert high.mean_half_width > 1.645 * found.posterior.misfit.size * left * np.sqrt(1 - 1 / 16)
     assert high.mean_half_width > 3 * same.mean_half_width
-    plain = fit(NOISY, "fsl", starts=1, intervals=False)
+    plain = noisy_fit(intervals=False)
     assert "4 times off" in plain.predict(plans[1], None).trust  # without draws too
 
 
@@ -75,7 +75,7 @@ def test_the_noise_of_rows_is_not_taken_for_ignorance():
     loud = fit(runs, "fsl", starts=1).predict(runs[1])
     assert loud.half_width > 1.645 * 0.01 > loud.mean_half_width
     assert "do not determine" not in loud.trust and "determine it" in loud.trust
-    quiet = fit(NOISY, "fsl", starts=1).predict(runs[1])
+    quiet = noisy_fit().predict(runs[1])
     assert quiet.mean_half_width < quiet.half_width
 
 

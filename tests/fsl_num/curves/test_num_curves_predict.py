@@ -2,15 +2,14 @@
 
 import numpy as np
 import pytest
-from curves_runs import NOISY, PEAK, run
+from curves_runs import NOISY, PEAK, noisy_fit, run
 
-from fsl_num.curves.fit import fit
 from fsl_num.curves.predict import predict
 from fsl_num.schedules import schedule
 
 
 def test_intervals_cover_what_was_not_fitted():
-    found = fit(NOISY, "fsl", starts=2)
+    found = noisy_fit()
     shares = [found.predict(run(kind, noise=5e-4, seed=9)).score(run(kind, noise=5e-4, seed=9)).coverage
               for kind in ("wsd", "cosine", "drop")]  # fmt: skip
     # nominal 90 % of rows whose noise is shared by five neighbours: a wide margin on either side, and not all wide
@@ -27,7 +26,7 @@ def test_intervals_cover_what_was_not_fitted():
 
 
 def test_any_schedule_is_predicted():
-    found = fit(NOISY, "momentum", starts=2, intervals=False)
+    found = noisy_fit("momentum", intervals=False)
     plan = schedule("linear", peak=PEAK, steps=1000)
     whole = predict(found, plan, None)
     assert whole.step.tolist() == list(range(1, 1001))

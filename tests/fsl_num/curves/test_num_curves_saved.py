@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from curves_runs import NOISY, run
+from curves_runs import noisy_fit, run
 
 from fsl_num import LossCurve, Plan, step_rates
 from fsl_num.curves.fit import fit
@@ -13,7 +13,7 @@ from fsl_num.curves.saved import FORMAT
 
 
 def test_a_fit_survives_being_written_and_read():
-    found = fit(NOISY[:2], "momentum", starts=2)
+    found = noisy_fit("momentum", 2)
     assert json.loads(found.to_json())["format"] == FORMAT
     again = FitResult.from_json(found.to_json())
     assert again.parameters == found.parameters

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from notebook_views import as_html
 
 from fsl_num import FinalLossFit, Model, Regression, exact_risk, fit_final_losses, held_out_errors
 from fsl_num.cli import main
@@ -210,7 +211,7 @@ def test_arguments_out_of_range_are_refused(table, found):
 
 
 def test_a_fit_is_a_value_that_shows_itself(found):
-    assert isinstance(found, FinalLossFit) and "L0=" in repr(found) and "<td>beta</td>" in found._repr_html_()
+    assert isinstance(found, FinalLossFit) and "L0=" in repr(found) and "<td>beta</td>" in as_html(found)
     record = json.loads(found.to_json())
     assert record["law"] == "regression" and record["parameters"]["s"]["value"] == found.parameters["s"]
     assert found.plot().get_ylabel() == "final loss" and len(found.plot().lines) == 2 * len(SIZES) * len(BATCHES)

@@ -7,9 +7,10 @@ from functools import cache
 import numpy as np
 import pytest
 from conftest import examples
-from curves_runs import NOISY, PEAK, WARMUP, run
+from curves_runs import NOISY, PEAK, WARMUP, noisy_fit, run
 from hypothesis import given
 from hypothesis import strategies as st
+from notebook_views import as_html
 
 from fsl_num.curves.fit import fit
 from fsl_num.curves.laws import MomentumLaw
@@ -26,13 +27,8 @@ STEPS = 1500
 
 
 @cache
-def fitted(name="fsl", intervals=True):
-    return fit(NOISY, name, intervals=intervals)
-
-
-@cache
 def design(**asked):
-    return design_schedule(fitted(), STEPS, warmup=WARMUP, **asked)
+    return design_schedule(noisy_fit(), STEPS, warmup=WARMUP, **asked)
 
 
 def test_a_design_is_a_whole_schedule_that_the_law_prefers():
@@ -63,7 +59,7 @@ def test_no_family_is_below_the_rates_that_never_rise_nor_these_below_free_ones(
 def test_bounds_are_kept_and_no_baseline_is_better(floor, peak, warmup, steps, family):
     top = peak * PEAK
     asked = {"floor": floor * top, "peak": top, "warmup": warmup, "family": family}
-    found = design_schedule(fitted(intervals=False), steps, **asked, second=None)
+    found = design_schedule(noisy_fit(intervals=False), steps, **asked, second=None)
     rest = found.rates[warmup:]
     assert floor * top * (1 - 1e-12) <= rest.min() <= rest.max() <= top and found.interval is None
     best = min(each.regret for each in found.baselines.values())
@@ -75,26 +71,28 @@ def test_bounds_are_kept_and_no_baseline_is_better(floor, peak, warmup, steps, f
 
 def test_a_run_under_way_keeps_its_past_and_its_last_losses_count():
     under_way = run("constant", noise=5e-4, size=900)
-    found = design_schedule(fitted(), STEPS, run=under_way)
+    found = design_schedule(noisy_fit(), STEPS, run=under_way)
     done = under_way.plan.rates.size
     assert found.done == done and (found.rates[:done] == under_way.plan.rates).all() and found.plan.warmup == WARMUP
     higher = under_way.replaced(under_way.step, under_way.loss * 1.01)
-    lifted = design_schedule(fitted(), STEPS, run=higher)
+    lifted = design_schedule(noisy_fit(), STEPS, run=higher)
     assert (lifted.rates == found.rates).all() and 1.002 < lifted.loss / found.loss < 1.01
     assert abs(lifted.loss / lifted.fit.predict(lifted.plan, None, after=higher).final - 1.0) < 1e-6
-    earlier = design_schedule(fitted(), STEPS, run=under_way, from_step=500)
+    earlier = design_schedule(noisy_fit(), STEPS, run=under_way, from_step=500)
     assert earlier.done == 500 and earlier.optimum.loss <= found.optimum.loss + 1e-9  # more is open
     fallen = Plan(np.append(under_way.plan.rates, np.full(100, 0.2 * PEAK)), None, WARMUP)
-    assert design_schedule(fitted(), STEPS, run=fallen).rates[fallen.rates.size :].max() <= 0.2 * PEAK
-    assert design_schedule(fitted(), STEPS, run=fallen, family="free").rates[fallen.rates.size :].max() > 0.2 * PEAK
+    assert design_schedule(noisy_fit(), STEPS, run=fallen).rates[fallen.rates.size :].max() <= 0.2 * PEAK
+    assert design_schedule(noisy_fit(), STEPS, run=fallen, family="free").rates[fallen.rates.size :].max() > 0.2 * PEAK
 
 
 def test_a_free_peak_is_sought_among_those_fitted():
-    found = design_schedule(fitted(), 400, peak="free", warmup=20)
-    rivals = [design_schedule(fitted(), 400, peak=share * PEAK, warmup=20).loss for share in (0.2, 0.4, 0.7, 1.0)]
+    found = design_schedule(noisy_fit(), 400, peak="free", warmup=20)
+    rivals = [design_schedule(noisy_fit(), 400, peak=share * PEAK, warmup=20).loss for share in (0.2, 0.4, 0.7, 1.0)]
     assert found.loss <= min(rivals) + 1e-6 and 0.1 * PEAK <= found.allowed <= PEAK
     assert any("largest that was fitted" in note for note in found.notes) == (found.allowed > 0.999 * PEAK)
-    assert any("No run was fitted at the peak" in note for note in design_schedule(fitted(), 400, peak=5 * PEAK).notes)
+    assert any(
+        "No run was fitted at the peak" in note for note in design_schedule(noisy_fit(), 400, peak=5 * PEAK).notes
+    )
 
 
 def test_a_member_of_a_family_says_what_is_better_outside_and_is_not_compared_with_itself():
@@ -112,16 +110,16 @@ def test_a_member_of_a_family_says_what_is_better_outside_and_is_not_compared_wi
 
 def test_the_best_over_the_draws_is_best_in_their_mean():
     one, other = design(), design(over_draws=True)
-    samples = fitted().posterior.samples
+    samples = noisy_fit().posterior.samples
     past = Past(one.rates[:WARMUP], WARMUP)
     of_one, of_other = (
-        losses_of_draws(fitted().law, samples, past, each.rates[WARMUP:]).mean() for each in (one, other)
+        losses_of_draws(noisy_fit().law, samples, past, each.rates[WARMUP:]).mean() for each in (one, other)
     )
     assert other.regret_of_fit >= 0.0 and of_other <= of_one
     assert abs(of_one - of_other - other.regret_of_fit) < 1e-12
     assert other.loss >= one.loss - 1e-9  # under the best fit the other is the optimum
     with pytest.raises(ValueError, match="no intervals"):
-        design_schedule(fitted(intervals=False), STEPS, over_draws=True)
+        design_schedule(noisy_fit(intervals=False), STEPS, over_draws=True)
 
 
 def test_baselines_are_distinct_where_their_interval_leaves_out_zero():
@@ -141,7 +139,7 @@ members = st.one_of(
 @given(one=members, other=members, count=st.integers(1, 3), level=st.floats(0.5, 0.99))
 def test_intervals_of_differences_are_those_of_predictions(one, other, count, level):
     """Standard deviations of a difference and of its two parts are sides of a triangle, under any correlation."""
-    known, warm = fit(NOISY[:count], "fsl") if count < 3 else fitted(), PEAK * np.arange(WARMUP) / WARMUP
+    known, warm = noisy_fit(count=count), PEAK * np.arange(WARMUP) / WARMUP
     past = Past(warm, WARMUP)
     ends, alone = [], []
     for family, given_ in (one, other):
@@ -158,7 +156,7 @@ def test_intervals_of_differences_are_those_of_predictions(one, other, count, le
 
 
 def test_the_next_run_is_named_where_schedules_cannot_be_separated():
-    found = design_schedule(fit(NOISY[:2], "fsl"), STEPS, warmup=WARMUP)
+    found = design_schedule(noisy_fit(count=2), STEPS, warmup=WARMUP)
     widths = {name: each.interval[1] - each.interval[0] for name, each in found.baselines.items() if not each.distinct}
     assert len(widths) == 2
     (words,) = (sentence for sentence in found.sentences if "cannot separate" in sentence)
@@ -170,12 +168,12 @@ def test_a_second_law_scores_the_design():
     found = design()
     other = found.second_law
     assert other.name == "multi-power" and set(other.baselines) == set(found.baselines)
-    again = design_schedule(fitted(), STEPS, warmup=WARMUP, second=fitted("momentum", False)).second_law
+    again = design_schedule(noisy_fit(), STEPS, warmup=WARMUP, second=noisy_fit("momentum", intervals=False)).second_law
     assert again.name == "momentum"
-    assert abs(again.loss - fitted("momentum", False).predict(found.plan, None).final) < 1e-9
-    saved = design_schedule(FitResult.from_json(fitted().to_json()), STEPS, warmup=WARMUP)
+    assert abs(again.loss - noisy_fit("momentum", intervals=False).predict(found.plan, None).final) < 1e-9
+    saved = design_schedule(FitResult.from_json(noisy_fit().to_json()), STEPS, warmup=WARMUP)
     assert saved.second_law == other
-    assert design_schedule(fitted(), STEPS, second=None).second_law is None
+    assert design_schedule(noisy_fit(), STEPS, second=None).second_law is None
     assert SecondLaw("x", 2.0, {"a": 1.9, "b": 2.1}).better == ("a",)
 
 
@@ -184,7 +182,7 @@ def test_a_design_as_json_as_html_and_as_a_picture():
     assert {"steps", "peak_lr", "final_lr", "stable_fraction", "decay_shape", "predicted_loss", "interval", "baselines",
             "kkt_residual", "second_law_loss"} <= set(found)  # fmt: skip
     assert all({"loss", "regret"} <= set(each) for each in found["baselines"].values())
-    assert "<table>" in design()._repr_html_() and "cosine to 10 %" in design()._repr_html_()
+    assert "<table>" in as_html(design()) and "cosine to 10 %" in as_html(design())
     figure = pytest.importorskip("matplotlib.figure").Figure()
     above = design().plot()
     assert above.figure.axes[0] is above
@@ -216,12 +214,12 @@ def test_a_design_as_json_as_html_and_as_a_picture():
 )
 def test_what_no_schedule_meets_is_refused_with_the_bound(asked, said):
     with pytest.raises(ValueError, match=said):
-        design_schedule(fitted(), **{"steps": STEPS, **asked})
+        design_schedule(noisy_fit(), **{"steps": STEPS, **asked})
 
 
 def test_a_run_that_is_none_is_refused():
     with pytest.raises(TypeError, match="run must be a LossCurve, .* or a Plan, got str"):
-        design_schedule(fitted(intervals=False), STEPS, run="run.csv")
+        design_schedule(noisy_fit(intervals=False), STEPS, run="run.csv")
 
 
 def test_a_second_law_that_cannot_be_fitted_is_said():
@@ -233,7 +231,7 @@ def test_a_second_law_that_cannot_be_fitted_is_said():
 
 def test_a_second_law_is_fitted_to_the_runs_of_the_same_model_size():
     sized = [replace(curve, model_size=size) for curve, size in zip(NOISY, (1e6, 1e6, 2e6), strict=True)]
-    given = replace(fitted(intervals=False), curves=tuple(sized))
+    given = replace(noisy_fit(intervals=False), curves=tuple(sized))
     found = design_schedule(given, STEPS, model_size=1e6, peak=PEAK)
     alone = fit(sized[:2], "multi-power", intervals=False)
     assert found.second_law.loss == pytest.approx(alone.predict(found.plan, None).final, abs=1e-9)
@@ -270,7 +268,7 @@ def test_a_member_of_a_family_of_the_catalogue_is_exported_short(family, given):
 def test_the_decay_fractions_that_the_fit_cannot_separate():
     """They are those whose regret may be 0: the next one of the grid on either side is separated, those within not."""
     assert design().as_good is None and design(family="cosine").as_good is None
-    found = design_schedule(fitted(), 500, warmup=WARMUP, family="linear")
+    found = design_schedule(noisy_fit(), 500, warmup=WARMUP, family="linear")
     low, high = found.as_good
     best = found.optimum.parameters["decay_fraction"]
     assert 0.02 <= low <= best <= high <= 1.0 and low < high

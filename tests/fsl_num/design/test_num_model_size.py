@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from notebook_views import as_html
 
 from fsl_num import Model, design_for_compute, design_for_model
 from fsl_num.design.exponents import optimal_exponents
@@ -109,7 +110,7 @@ def test_an_unknown_budget_has_no_exponents():
 def test_it_is_shown_drawn_and_written():
     pytest.importorskip("matplotlib")
     found = design_for_compute(TASK, 1e5)
-    shown = found._repr_html_()
+    shown = as_html(found)
     assert f"{found.model.size:g} features" in shown and "model_size ~ budget^0.333" in shown
     axes = found.plot()
     assert axes.get_xlabel() == "samples left" and found.plot(axes) is axes

@@ -12,7 +12,7 @@ from fsl_num.claims.verification import samples_of
 
 
 def sample_of(subject):
-    return samples_of(subject, subject.regime_objects()[-1], "quick", 0)[0]
+    return samples_of(subject, "quick", 0)[subject.regimes[-1]][0]
 
 
 def changed(measured, letter, change):

@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 from curves_runs import PEAK, TRAINING, TRUTH, WARMUP, rates, run
+from notebook_views import as_html
 from scipy.optimize import minimize
 
 from fsl_num import Model, functional_scaling_law
@@ -135,7 +136,7 @@ def test_the_schedule_whose_law_has_the_least_value_is_recommended():
     assert "forget the noise" in found["decay_fraction"].basis and "largest allowed" in found["peak_lr"].basis
     with pytest.raises(KeyError, match="'width' is none of"):
         found["width"]
-    assert "decay fraction" in found._repr_html_()
+    assert "decay fraction" in as_html(found)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from mpmath import MPContext
+from notebook_views import as_html
 
 from fsl_num.simulate.concentration import Concentration, eigenvalue_ratios
 from fsl_num.simulate.random_features import random_projection
@@ -42,7 +43,7 @@ def test_the_lemma_holds_with_entries_of_variance_one_over_m():
     assert failures.failures[0] > 0
     assert failures.probability[0] < 0.06
     assert failures.failures[2:].sum() <= 1
-    assert "95 % interval" in failures._repr_html_()
+    assert "95 % interval" in as_html(failures)
 
 
 def test_intervals_are_those_of_clopper_and_pearson():

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from notebook_views import as_html
 
 from fsl_num.simulate.curve import RiskCurve, record_steps
 
@@ -32,4 +33,4 @@ def test_json_and_csv_keep_every_digit(tmp_path):
 def test_the_picture_leaves_out_step_zero():
     axes = CURVE.plot()
     assert axes.lines[0].get_xdata().tolist() == [5, 10] and len(axes.collections) == 1
-    assert CURVE._repr_html_().count("<tr>") == 4
+    assert as_html(CURVE).count("<tr>") == 4

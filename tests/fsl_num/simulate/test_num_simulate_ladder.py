@@ -9,6 +9,7 @@ from conftest import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from models import regression_of
+from notebook_views import as_html
 from scipy.integrate import quad
 from scipy.special import gamma
 
@@ -233,7 +234,7 @@ def test_what_a_ladder_shows(tmp_path):
     text = json.loads(found.to_json())
     assert text["rungs"]["fsl"]["step"][-1] == 100
     assert len(text["table"]) == 5 and len(text["breaking"]) == 10
-    page = found._repr_html_()
+    page = as_html(found)
     assert "functional scaling law" in page and "10% apart" in page and "1% apart" in page
     axes = found.plot()
     assert len(axes.get_lines()) == 4  # the two SDEs are equal in law

@@ -11,6 +11,7 @@ import mpmath
 import numpy as np
 import pytest
 from models import loss_of, with_model
+from notebook_views import as_html
 
 import fsl_num.schedules
 import fsl_num.volterra
@@ -55,11 +56,11 @@ def test_a_result_is_frozen_and_shows_itself_in_a_notebook():
     found = solve(SMALL, np.linspace(0.0, 20.0, 30))
     with pytest.raises(FrozenInstanceError):
         found.method = "other"
-    shown = found._repr_html_()
+    shown = as_html(found)
     assert shown.count("<tr>") == 10  # a head, four first, dots, four last
     assert repr(float(found.excess_risk[0])) in shown and repr(float(found.excess_risk[-1])) in shown
     assert "gamma is constant; 5 modes" in shown
-    assert loss_of(SMALL, [1.0, 2.0])._repr_html_().count("<tr>") == 3
+    assert as_html(loss_of(SMALL, [1.0, 2.0])).count("<tr>") == 3
 
 
 def test_a_result_is_written_whole(tmp_path):

@@ -6,6 +6,7 @@ import pytest
 from conftest import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from notebook_views import as_latex
 from sym_random_laws import PARAMETERS, VARIABLES, Group, Monomial, N, RandomLaw, laws, number
 from sympy import And, Eq, Integer, Max, Min, Rational, Symbol, log, symbols
 
@@ -289,7 +290,7 @@ def test_maxima_and_sums_are_one():
 
 def test_a_solution_shows_itself_as_latex():
     solution = optimal_exponents(1 / M + 1 / D, [M, D, r], N, [Eq(M * D, N), r <= 1])
-    text = solution._repr_latex_()
+    text = as_latex(solution)
     assert r"\text{loss}" in text and text.startswith("$") and text.endswith("$")
     assert solution.regions[0].condition == And()
 

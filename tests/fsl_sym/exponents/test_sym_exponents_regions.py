@@ -13,6 +13,7 @@ import pytest
 from conftest import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from notebook_views import as_latex
 from sym_point_oracle import faults, pair, points, truth
 from sym_random_laws import PARAMETERS, laws
 from sym_random_laws import N as BUDGET
@@ -229,7 +230,7 @@ def test_the_time_is_kept_and_what_is_there_by_then_is_true(name):
         solution = optimal_exponents(*law, parameters, max_time=allowed)
         assert time.process_time() - start < allowed + 5  # the step at hand is finished, on slow machines too
         assert not solution.complete
-        assert "not proved complete" in str(solution) and "not proved complete" in solution._repr_latex_()
+        assert "not proved complete" in str(solution) and "not proved complete" in as_latex(solution)
         where = points(solution, parameters, 8)
         assert faults(law, solution, where, check) == []
         reached = any(region.contains(point) for region in solution.regions for point in where)
@@ -240,7 +241,7 @@ def test_no_time_at_all_leaves_everything_unresolved():
     *law, parameters = LONG["five minima"]
     solution = optimal_exponents(*law, parameters, max_time=1e-6)
     assert solution.regions == () and solution.unresolved == (True,)
-    assert "unresolved: everywhere" in str(solution) and r"\text{everywhere}" in solution._repr_latex_()
+    assert "unresolved: everywhere" in str(solution) and r"\text{everywhere}" in as_latex(solution)
     point = {each: Fraction(1, 2) for each in parameters}
     afresh = optimal_exponents_at(*law, parameters, point)
     assert pair(afresh.loss) == truth(*law, point)[0] and check(afresh.certificate, point)
@@ -269,7 +270,7 @@ def test_a_wall_without_exact_points_is_said_to_be_unresolved():
     solution = optimal_exponents(M * Min(N ** -(a**2), N**-2), [M], N, [M >= 1], {a: (0, None)})
     assert not solution.complete and solution.unresolved == (Eq(a**2 - 2, 0),)
     assert "unresolved: Eq(a**2 - 2, 0)" in str(solution)
-    assert r"\text{not proved complete; unresolved: } a^{2} - 2 = 0" in solution._repr_latex_()
+    assert r"\text{not proved complete; unresolved: } a^{2} - 2 = 0" in as_latex(solution)
     assert "1 parts unresolved" in repr(solution)
 
 

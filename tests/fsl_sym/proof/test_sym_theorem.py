@@ -7,6 +7,7 @@ import pickle
 from dataclasses import dataclass, replace
 
 import pytest
+from notebook_views import as_latex
 from sympy import Expr, Integer, Integral, Rational, Sum, Symbol, exp
 
 from fsl_sym.proof import (
@@ -142,12 +143,12 @@ def test_a_derivation_is_a_sequence_and_renders_itself() -> None:
     derivation = Derivation("x", "One_mode", (step,), "somewhere")
     assert len(derivation) == 1 and list(derivation)[0] is derivation[0] and derivation[0:1] == derivation.steps
     assert "given 0 < T" in str(derivation) and "[as usual]" in str(derivation)
-    shown = derivation._repr_latex_()
+    shown = as_latex(derivation)
     assert r"\begin{aligned}" in shown and r"One\_mode" in shown and shown.count(r"\int") == 1
     assert as_text(derivation) == str(derivation)
     theorem = derivation.prove()
     assert set(theorem.hypotheses) == declared(T)
-    assert str(theorem).endswith("[0 < T]") and "0 < T" in theorem._repr_latex_() and "= " in repr(theorem)
+    assert str(theorem).endswith("[0 < T]") and "0 < T" in as_latex(theorem) and "= " in repr(theorem)
 
 
 def test_what_is_subtracted_in_an_error_stands_in_brackets_where_it_is_a_sum():
@@ -221,10 +222,8 @@ FORMULAS = [
 
 def test_every_relation_is_written_in_its_own_words() -> None:
     assert {each.relation for each in FORMULAS} == set(RELATIONS)
-    for shown in (str, Formula.words, Formula.latex, Formula._repr_latex_):
-        assert len({shown(each) for each in FORMULAS}) >= len(FORMULAS) - (
-            shown in (Formula.latex, Formula._repr_latex_)
-        )
+    for shown in (str, Formula.words, Formula.latex, as_latex):
+        assert len({shown(each) for each in FORMULAS}) >= len(FORMULAS) - (shown in (Formula.latex, as_latex))
     assert all(text in FORMULAS[5].words() for text in ("a differs", "the error is t"))
     assert within(a, b, t).free_symbols == {a, b, t} and tends(a, t, T, b).free_symbols == {a, b}
 
