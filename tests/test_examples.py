@@ -98,10 +98,14 @@ def test_a_run_with_other_batches_has_those_that_its_name_says(kind, usual, step
         assert curve.batch_size.tolist() == expected[curve.step - 1].tolist(), path.name
 
 
-def test_a_language_model_has_the_rates_and_batches_that_its_name_says():
-    shape, paths = of_the_script("train_networks.py", "shape"), sorted((FOLDER / "language").glob("*_*_*.csv"))
+@pytest.mark.parametrize(
+    ("folder", "peak", "windows", "count"),
+    [("language", 2e-3, 32, 29), ("code", 1.5e-3, 32, 30), ("small-language", 4e-3, 128, 28)],
+)
+def test_a_language_model_has_the_rates_and_batches_that_its_name_says(folder, peak, windows, count):
+    shape, paths = of_the_script("train_networks.py", "shape"), sorted((FOLDER / folder).glob("*_*_*.csv"))
     paths = [path for path in paths if not path.stem.startswith("design")]
-    assert len(paths) == 29
+    assert len(paths) == count
     for path in paths:
         schedule, length, factor, *batches = path.stem.split("_")
         curve, steps = read_curve(path), int(length)
@@ -109,13 +113,13 @@ def test_a_language_model_has_the_rates_and_batches_that_its_name_says():
         over_peak = (
             np.minimum(shape("constant", steps), shape("linear", steps) / share) if share else shape(schedule, steps)
         )
-        rates = 2e-3 * float(factor) * over_peak
+        rates = peak * float(factor) * over_peak
         np.testing.assert_allclose(curve.lr, rates[curve.step - 1], rtol=1e-5, atol=1e-12, err_msg=path.name)
         later = np.where(np.arange(steps) < steps // 2, 1, 4)
         times = {"fourfold": np.full(steps, 4), "later-fourfold": later}.get("".join(batches), np.ones(steps))
-        assert curve.batch_size.tolist() == (32 * times[curve.step - 1]).tolist(), path.name
+        assert curve.batch_size.tolist() == (windows * times[curve.step - 1]).tolist(), path.name
 
 
-@pytest.mark.parametrize("folder", ["curves", "networks", "batches", "language"])
+@pytest.mark.parametrize("folder", ["curves", "networks", "batches", "language", "code", "small-language"])
 def test_the_examples_are_small(folder):
     assert sum(path.stat().st_size for path in (FOLDER / folder).iterdir()) < 300_000

@@ -19,6 +19,7 @@ BETWEEN: Final = ("auto", "hold", "straight")
 MEANT_TOKENS: Final = "if the steps are tokens, say how many make an update: tokens_per_step=N (--tokens-per-step N)"
 _BYTES_OF_AN_UPDATE = 96  # a dozen arrays of all updates at once
 _WARMUP = 0.1  # of the steps: a rise that takes longer is the schedule itself
+_STRAIGHT = 0.25  # unless it is a straight line from 0
 _LATE_ROWS, _LATE = 3.0, 0.01
 _JUMP = 0.1  # of the largest rate
 _NEIGHBOURS = 3.0  # a jump is so many times larger, for each update, than the change on either side of it
@@ -111,23 +112,28 @@ def warmup_in(rates: Array) -> int:
 def warmup_of(step: Any, lr: Any) -> int:
     """Return over how many updates the rate rises at the start of a log, 0 where it does not.
 
-    It is a warmup where the rate never falls until it is at its largest, within the first tenth of the steps. Where the
-    rise is a straight line from 0, its end is where that line meets the largest rate, else the first row that has it.
+    It is a warmup where the rate never falls until it is at its largest, within the first tenth of the steps, or the
+    first quarter where it rises in a straight line from 0. Then its end is where that line meets the largest rate, else
+    the first row that has it.
 
     >>> warmup_of(np.array([200, 400, 9000]), np.array([0.2, 0.3, 0.3]))
     300
     >>> warmup_of(np.array([200, 400, 9000]), np.array([0.3, 0.3, 0.1]))
     0
+    >>> warmup_of(np.array([50, 100, 150, 200, 1000]), np.array([0.1, 0.2, 0.3, 0.4, 0.1]))
+    200
     """
     lr, step = np.asarray(lr, dtype=np.float64), np.asarray(step, dtype=np.float64)
     if lr.size < 3 or not np.isfinite(lr).all() or not np.isfinite(step).all():
         return 0
     top = int(np.argmax(lr >= (1.0 - 1e-3) * lr.max()))  # a thousandth: what a cosine loses until its first row
-    if top == 0 or (np.diff(lr[: top + 1]) < 0.0).any() or step[top] > _WARMUP * step[-1]:
+    if top == 0 or (np.diff(lr[: top + 1]) < 0.0).any() or step[top] > _STRAIGHT * step[-1]:
         return 0
-    rising = lr[:top] > 0.0
+    rising, within = lr[:top] > 0.0, step[top] <= _WARMUP * step[-1]
     if not rising.any():
-        return int(step[top])
+        return int(step[top]) if within else 0
     slopes = lr[:top][rising] / np.maximum(step[:top][rising], 1.0)
     straight = np.ptp(slopes) <= 0.02 * slopes.mean()  # rates recorded an update early or late
-    return int(min(round(float(lr[top] / slopes.mean())), step[top])) if straight else int(step[top])
+    if straight and (within or rising.sum() > 2):
+        return int(min(round(float(lr[top] / slopes.mean())), step[top]))
+    return int(step[top]) if within else 0

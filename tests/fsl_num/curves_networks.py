@@ -1,6 +1,6 @@
-"""Predictions of small networks of four kinds, whose curves lie in examples: errors and what intervals hold.
+"""Predictions of small networks of six kinds, whose curves lie in examples: errors and what intervals hold.
 
-    python tests/fsl_num/curves_networks.py [convolutions|perceptron|transformer|language|peaks|batches|continuations]
+    python tests/fsl_num/curves_networks.py [KIND|peaks|batches|continuations]
 
 fits one to five runs of each kind and predicts its others: other schedules, three times the steps, other peak rates.
 Then what other laws say after fits to pairs of runs, and the plain guess that all runs end as the fitted ones did.
@@ -22,8 +22,9 @@ from fsl_num.curves.forecast import EARLY
 from fsl_num.curves.reading import read_curve
 
 FOLDER = Path(__file__).parents[2] / "examples" / "networks"
-LANGUAGE = FOLDER.parent / "language"
-KINDS = ("convolutions", "perceptron", "transformer", "language")
+LANGUAGE = ("language", "code", "small-language")
+"""Kinds with a folder of their own."""
+KINDS = ("convolutions", "perceptron", "transformer", *LANGUAGE)
 SETS = (
     ("constant",), ("cosine",), ("wsd",), ("linear",), ("constant", "wsd"), ("constant", "cosine"), ("cosine", "wsd"),
     ("constant", "cosine", "drop"), ("constant", "cosine", "linear", "8-1-1", "cyclic"),
@@ -32,7 +33,7 @@ SETS = (
 USUAL = {"convolutions": 32, "perceptron": 32, "transformer": 8}
 """Batch sizes, which the files of examples/networks do not say."""
 APART = ("sizes", "design", "fourfold")
-"""What else the names of files in examples/language hold: other batch sizes, designs, a table of final losses."""
+"""What else the names of files of language models hold: other batch sizes, designs, a table of final losses."""
 BATCHED = (
     ("constant", "wsd"), ("constant", "cosine"), ("constant", "wsd", "constant_quarter"),
     ("constant", "wsd", "constant_fourfold"), ("constant", "constant_later-fourfold"),
@@ -47,8 +48,9 @@ LAWS = ("multi-power", "momentum", "fsl-ansatz")
 def networks(kind):
     """The curves of one kind by name; those of the usual peak rate and the shorter length by their schedule alone."""
     paths = sorted(FOLDER.glob(f"{kind}_*.csv"))
-    if kind == "language":
-        paths = [path for path in sorted(LANGUAGE.glob("*.csv")) if not any(word in path.stem for word in APART)]
+    if kind in LANGUAGE:
+        folder = FOLDER.parent / kind
+        paths = [path for path in sorted(folder.glob("*.csv")) if not any(word in path.stem for word in APART)]
     found = {path.stem.removeprefix(f"{kind}_"): read_curve(path) for path in paths}
     short = min(int(name.split("_")[1]) for name in found)
     return {name.replace(f"_{short}_1", ""): curve for name, curve in found.items()}
@@ -104,7 +106,7 @@ def over_pairs(kind, say=judged, *how):
 
 def printed(kind, what, rows):
     error, held, score = summary(rows)
-    print(f"{kind:<13} {what:<40} {error:7.2%} {held:6.0%} {score:6.0f}", flush=True)
+    print(f"{kind:<14} {what:<40} {error:7.2%} {held:6.0%} {score:6.0f}", flush=True)
 
 
 def over_peaks(known, pairs, law="auto"):
@@ -148,10 +150,11 @@ def continuations(kind):
 if __name__ == "__main__":
     for kind in KINDS if "continuations" in sys.argv else ():
         for cycles, others, error, half in continuations(kind):
-            print(f"{kind:<13} after {cycles} of 3, {len(others)} others: {error:+.4f} +- {half:.4f}", flush=True)
+            print(f"{kind:<14} after {cycles} of 3, {len(others)} others: {error:+.4f} +- {half:.4f}", flush=True)
     for kind, (known, pairs) in of_peaks().items() if "peaks" in sys.argv else ():
-        v = fit(list(known.values())).report.intervals["v"]
-        print(f"{kind:<13} v of all runs: {v[0]:.2f} .. {v[1]:.2f}", flush=True)
+        low, high = fit(list(known.values())).report.intervals["P_c"]
+        usual = known[pairs[0][0]].plan.peak
+        print(f"{kind:<14} P_c of all runs, over the usual peak: {low / usual:.2f} .. {high / usual:.2f}", flush=True)
         for law in ("auto", "fsl-full"):
             printed(kind, f"other peaks, {law}", over_peaks(known, pairs, law))
     for kind in USUAL if "batches" in sys.argv else ():
