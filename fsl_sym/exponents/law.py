@@ -9,8 +9,8 @@ the form "least over branches of the greatest of affine forms"; each branch is t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 from itertools import product
 from typing import Any
 
@@ -106,15 +106,7 @@ class Law:
     @cached_property
     def _own(self) -> dict[Symbol, Dummy]:
         """Symbols of the engine's own for the parameters: they are what their range says, and nothing else."""
-        return {
-            symbol: Dummy(
-                symbol.name,
-                real=True,
-                **({"positive": True} if lower is not None and lower >= 0 else {}),
-                **({"negative": True} if upper is not None and upper <= 0 else {}),
-            )
-            for symbol, (lower, upper) in self.domain.ranges.items()
-        }
+        return {symbol: _own_symbol(symbol, *ends) for symbol, ends in self.domain.ranges.items()}
 
     @cached_property
     def field(self) -> Any:
@@ -162,6 +154,17 @@ class Law:
         return tuple(dict.fromkeys(sentences))
 
 
+@lru_cache(maxsize=256)
+def _own_symbol(symbol: Symbol, lower: Any, upper: Any) -> Dummy:
+    """The engine's own symbol for a parameter of such a range, the same in all laws: what they share is read once."""
+    return Dummy(
+        symbol.name,
+        real=True,
+        **({"positive": True} if lower is not None and lower >= 0 else {}),
+        **({"negative": True} if upper is not None and upper <= 0 else {}),
+    )
+
+
 def end_law(quantity: Expr, largest: bool, order: Expr, law: Law) -> Law:
     """The law of a quantity, or if ``largest`` of its inverse, over the choices for which ``law`` is at most ``order``.
 
@@ -188,7 +191,8 @@ class _Reader:
         return self._parse(self.law.loss.xreplace(self.own))
 
     def choices(self) -> tuple[tuple[Constraint, ...], ...]:
-        parsed = [self._parse_constraint(each) for each in _flat(self.law.constraints)]
+        scope = replace(self.law, loss=self.law.budget, constraints=())
+        parsed = [_parsed(_Constrained(each, scope, self.clock)) for each in _flat(self.law.constraints)]
         choices = []
         for choice in product(*parsed):
             self.clock.check()
@@ -323,7 +327,7 @@ class _Reader:
             )
         return ((self._constant(),),)
 
-    def _parse_constraint(self, relation: Any) -> tuple[Constraint, ...]:
+    def constraint(self, relation: Any) -> tuple[Constraint, ...]:
         if relation == True:  # noqa: E712  (sympy's true)
             return (Constraint((), False),)
         if not isinstance(relation, Relational):
@@ -358,6 +362,20 @@ class _Reader:
                 kept.append(mine)
         chosen = set(kept)
         return tuple(branch for key, branch in sets.items() if key in chosen)
+
+
+@dataclass(frozen=True)
+class _Constrained:
+    """A constraint, and a law with its variables, budget and parameters: laws that differ elsewhere read it alike."""
+
+    relation: Any
+    scope: Law
+    clock: Clock = field(compare=False)
+
+
+@lru_cache(maxsize=4096)
+def _parsed(constrained: _Constrained) -> tuple[Constraint, ...]:
+    return _Reader(constrained.scope, constrained.clock).constraint(constrained.relation)
 
 
 def _flat(constraints: Iterable[Any]) -> Iterator[Any]:
