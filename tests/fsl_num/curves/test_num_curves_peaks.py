@@ -136,27 +136,28 @@ def test_a_run_that_goes_on_below_its_peak_keeps_the_steps_of_that_peak():
     assert best.kkt_residual < 1e-12 and 0.0 <= best.gap < 1e-3
 
 
-def test_language_models_at_other_peaks_are_predicted_by_it():
-    """From runs of one peak, those at a quarter, a half and twice of it: errors of final losses.
+@pytest.mark.parametrize("kind", ["language", "small-language"])
+def test_language_models_at_other_peaks_are_predicted_by_it(kind):
+    """From runs of one peak, those at a quarter to twice of it, and an eighth to four times: errors of final losses.
 
-    Measured 4.8 %, and 12 % of a law whose intrinsic time is the plain sum of the learning rates.
+    Measured 4.2 and 6.8 %, and 12 and 18 % of a law whose intrinsic time is the plain sum of the learning rates.
     """
-    known = networks("language")
+    known = networks(kind)
     others = {name: each for name, each in known.items() if each.plan.peak != known["wsd"].plan.peak}
     chosen = {**others, "constant": known["constant"], "wsd": known["wsd"]}
-    error, plain = (summary(judged(chosen, ("constant", "wsd"), law, False))[0] for law in ("auto", "fsl-full"))
-    assert error < 0.6 * plain
+    (error, held, _), (plain, *_) = (summary(judged(chosen, ("constant", "wsd"), law)) for law in ("auto", "fsl-full"))
+    assert error < 0.5 * plain and held > 0.9
 
 
 @pytest.mark.skipif(folder() is None, reason="FSL_LOSS_CURVES names no folder with real curves")
 def test_a_real_model_at_another_peak_is_predicted_by_it():
     """124M, from a constant rate and a late decay at one peak the runs at the other.
 
-    Measured .7 and .3 %, and 1.3 and .8 % of the plain sum.
+    Measured .5 and .2 %, and 1.3 and .8 % of the plain sum.
     """
     known = branches()
     for own, other in (("0.001", "0.0005"), ("0.0005", "0.001")):
         names = [f"constant_peak_{own}", f"linear_0.2_peak_{own}"]
         chosen = {name: each for name, each in known.items() if name in names or name.endswith(other)}
         error, plain = (summary(judged(chosen, names, law, False))[0] for law in ("auto", "fsl-full"))
-        assert error < 0.6 * plain, (error, plain)
+        assert error < 0.5 * plain, (error, plain)
