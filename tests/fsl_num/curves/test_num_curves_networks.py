@@ -16,8 +16,8 @@ def found(kind):
 def test_two_runs_say_more_of_the_others_than_that_they_end_alike():
     """Other schedules, three times the steps, peaks from an eighth to four times: errors of the mean final losses.
 
-    Measured: 1.1, 3.7, 1.7, 2.9, 7.8 and 4.8 %; of the guess that all end as the two did 2.8, 5.6, 5.8, 6.9, 7.9 and 7.2
-    %; of the best of the published laws, 3.9, 9.8, 8.1, 16, 42 and 28 %.
+    Measured: 1.1, 3.7, 1.7, 2.9, 7.8 and 4.8 %; of the guess that all end as the two did 2.8, 5.6, 5.8, 6.9, 7.9 and
+    7.2 %; of the best of the published laws, 3.9, 9.8, 8.1, 16, 42 and 28 %.
     """
     error = {kind: summary(found(kind))[0] for kind in KINDS}
     guess = {kind: summary(over_pairs(kind, guessed))[0] for kind in KINDS}
