@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import product
 from typing import Any
 
@@ -111,7 +111,7 @@ class Law:
     @cached_property
     def field(self) -> Any:
         """The field Q(parameters); one unused generator stands in where a law has no parameters."""
-        return QQ.frac_field(*(self._own.values() or (Dummy("no_parameter"),)))
+        return QQ.frac_field(*(self._own.values() or (_NO_PARAMETER,)))
 
     def expression(self, element: Element) -> Expr:
         """An element of the field in the user's symbols."""
@@ -154,7 +154,10 @@ class Law:
         return tuple(dict.fromkeys(sentences))
 
 
-@lru_cache(maxsize=256)
+_NO_PARAMETER = Dummy("no_parameter")
+
+
+@cache  # never dropped: elements of fields over it are kept as well
 def _own_symbol(symbol: Symbol, lower: Any, upper: Any) -> Dummy:
     """The engine's own symbol for a parameter of such a range, the same in all laws: what they share is read once."""
     return Dummy(
@@ -192,7 +195,9 @@ class _Reader:
 
     def choices(self) -> tuple[tuple[Constraint, ...], ...]:
         scope = replace(self.law, loss=self.law.budget, constraints=())
-        parsed = [_parsed(_Constrained(each, scope, self.clock)) for each in _flat(self.law.constraints)]
+        parsed = [
+            _parsed(_Constrained(each, scope, scope.domain.symbols, self.clock)) for each in _flat(self.law.constraints)
+        ]
         choices = []
         for choice in product(*parsed):
             self.clock.check()
@@ -370,6 +375,7 @@ class _Constrained:
 
     relation: Any
     scope: Law
+    parameters: tuple[Symbol, ...]  # in their order, of which equal domains know nothing
     clock: Clock = field(compare=False)
 
 

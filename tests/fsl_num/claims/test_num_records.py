@@ -1,6 +1,7 @@
 """What claims, outcomes and errata show of themselves."""
 
 import pytest
+from notebook_views import as_latex, as_markdown
 
 from fsl_num.claims import registry, runner
 from fsl_num.claims.errata import errata
@@ -16,11 +17,11 @@ def test_claims_outcomes_and_errata_show_themselves_in_words():
     assert str(outcome) == words and outcome.mutants_total > 0
     claim = registry.claim("lem: half-scale")
     assert str(claim) == f"lem: half-scale (printed, line 739): {claim.title}\n{claim.wording}"
-    assert claim._repr_latex_() == rf"$\displaystyle {claim.latex}$"
+    assert as_latex(claim) == rf"$\displaystyle {claim.latex}$"
     (erratum,) = (each for each in errata() if each.id == "cosine-without-pi")
     shown = str(erratum)
     assert shown.startswith("cosine-without-pi (typo; sec:CLRS, line 1207)\nas printed: ")
     assert erratum.wrong in shown and erratum.corrected in shown.splitlines()[-1]
-    assert "**cosine-without-pi** (typo)" in erratum._repr_markdown_()
+    assert "**cosine-without-pi** (typo)" in as_markdown(erratum)
     with pytest.raises(ValueError, match="there is no claim 'lem: half'"):
         runner.verify("lem: half")

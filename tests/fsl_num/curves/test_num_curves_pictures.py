@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from curves_runs import NOISY, PEAK, noisy_fit, run
+from notebook_views import as_html
 
 from fsl_num.curves.compare import compare
 from fsl_num.curves.fit import fit
@@ -105,15 +106,15 @@ def test_schedules_are_drawn_with_their_jumps():
 
 def test_a_notebook_shows_results_as_tables():
     fitted = fit(NOISY, "fsl", starts=1)
-    shown = fitted.predict(run("wsd"))._repr_html_()
+    shown = as_html(fitted.predict(run("wsd")))
     assert (
         shown.startswith("<h4>wsd: 3.") and "90 % of single rows" in shown and "<li>The runs fitted determine" in shown
     )
-    bare = fitted.predict(run("wsd"), None)._repr_html_()
+    bare = as_html(fitted.predict(run("wsd"), None))
     assert "of single rows" not in bare and bare.count("<th>") == 3
-    ends = forecast(NOISY[1], 3000, starts=1)._repr_html_()
+    ends = as_html(forecast(NOISY[1], 3000, starts=1))
     assert "<td>decay late</td>" in ends and "loss after 3000 steps" in ends and "track at step 1500" in ends
-    curve = NOISY[0]._repr_html_()
+    curve = as_html(NOISY[0])
     assert f"<h4>cosine: {len(NOISY[0])} rows, steps 100 to 1500</h4>" in curve and curve.count("<tr>") == 10
-    table = compare(NOISY[:1], NOISY[1:], ["momentum", "chinchilla"], starts=1)._repr_html_()
+    table = as_html(compare(NOISY[:1], NOISY[1:], ["momentum", "chinchilla"], starts=1))
     assert "<td>momentum</td>" in table and "chinchilla: not fitted: " in table

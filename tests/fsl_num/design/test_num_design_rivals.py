@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from curves_runs import NOISY, PEAK, run
+from notebook_views import as_html
 
 from fsl_num import fit, read_curve, rivals
 from fsl_num.design.rivals import RIVALS
@@ -39,7 +40,7 @@ def test_what_a_fit_cannot_tell_apart_is_said():
 
 def test_a_notebook_shows_and_draws_them():
     found = rivals(fit(NOISY, "fsl", starts=1))
-    shown = found._repr_html_()
+    shown = as_html(found)
     assert shown.count("<tr>") == 5 and "cosine to 0" in shown and "<li>Try " in shown
     pytest.importorskip("matplotlib")
     axes = found.plot()

@@ -10,6 +10,7 @@ import pytest
 from conftest import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from notebook_views import as_html
 
 from fsl_num.schedules import SCHEDULES, Discrete, schedule, step_rates
 from fsl_num.schedules.export import EXPORTS, ExportError, export
@@ -230,7 +231,7 @@ def test_an_export_shows_what_is_to_be_pasted():
     torch, hf = export("wsd", "torch", peak=1.0, steps=10), export("cosine", "transformers", peak=1.0, steps=10)
     assert str(torch) == torch.text and str(hf) == hf.text
     assert repr(torch) == "Export(torch: a function of 10 steps)" and repr(hf) == f"Export(transformers: {hf.name})"
-    assert torch._repr_html_() == f"<pre>{torch.text.replace('<', '&lt;').replace('>', '&gt;')}</pre>"
+    assert as_html(torch) == f"<pre>{torch.text.replace('<', '&lt;').replace('>', '&gt;')}</pre>"
 
 
 def test_what_cannot_be_exported_is_refused():
