@@ -176,7 +176,7 @@ def end_law(quantity: Expr, largest: bool, order: Expr, law: Law) -> Law:
     >>> end_law(x, True, N, Law(x + N / x, (x,), N, (), Domain({}))).constraints
     (N/x + x <= N,)
     """
-    near = Le(law.loss, order, evaluate=False)
+    quantity, near = as_expression(quantity), Le(law.loss, as_expression(order), evaluate=False)
     return replace(law, loss=1 / quantity if largest else quantity, constraints=(*law.constraints, near))
 
 

@@ -2,7 +2,7 @@
 
     FSL_LOSS_CURVES=folder python tests/fsl_num/curves_intervals.py [coverage|settings|beginnings]
 
-Seven families of runs, real curves and small networks, each fitted to some of its runs and judged on the others:
+Nine families of runs, real curves and small networks, each fitted to some of its runs and judged on the others:
 ``coverage`` prints the table of docs/methods.md, beside two simple rivals. ``settings``: which of :data:`SETTINGS` has
 the least interval score of mean final losses and of rows over the other families, among those whose intervals hold the
 nominal share of their final losses on average; printed is what it gives on the family left out. ``beginnings``: from
