@@ -35,6 +35,11 @@ lem:T_estimate/first-columns
 batch-switch/memory
 batch-switch/forgotten
 vanishing-end/sharp
+multi-step/allocation
+cyclic/allocation
+inverse-sqrt/allocation
+vanishing-end/data
+vanishing-end/compute
 optimal-schedule/data
 optimal-schedule/compute
 exp-decay/intrinsic-time
