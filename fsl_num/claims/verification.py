@@ -49,28 +49,10 @@ def _seldom_collected() -> Iterator[None]:
 def verify(
     claim: Claim, profile: str = "quick", seed: int = 0, *, at: Sequence[tuple[Any, Any]] | None = None
 ) -> Outcome:
-    """One claim checked in all its regimes, or at the points given.
+    """One claim checked, as :func:`fsl_num.claims.runner.verify` does, which takes its id too.
 
-    Parameters
-    ----------
-    claim
-        From :func:`fsl_num.claims.registry.claim`.
-    profile
-        "quick" (one point a regime, and the paper's own), "full" (six points a regime, more effort, and where a
-        hypothesis may not hold, so that one that is left out is noticed) or "deep" (24 points a regime, most effort;
-        for the night).
-    seed
-        Draws the points, and what the claim itself draws.
-    at
-        Exact points (s, beta) in the place of those that the profile draws.
+    Here nothing is known of other claims: what was found of one is kept until its own code changes.
 
-    Returns
-    -------
-    Outcome
-        The outcome; a check that breaks is UNKNOWN with its message, never passed over.
-
-    Examples
-    --------
     >>> from fsl_num.claims.registry import claim
     >>> verify(claim("sec: effect-lrs/data-over-model")).verdict
     <Verdict.REFUTED: 'REFUTED'>

@@ -81,8 +81,12 @@ def draw_fit(pairs: Any, ax: Any = None) -> Any:
 def draw_prediction(prediction: Prediction, ax: Any = None) -> Any:
     """Draw predicted losses with their interval, rows that were measured and fitted, and the rate; return the axes.
 
-    >>> callable(draw_prediction)
-    True
+    >>> from fsl_num.curves.plan import Plan
+    >>> from fsl_num.curves.predict import Prediction
+    >>> ends = np.array([2.9]), np.array([3.1])
+    >>> axes = draw_prediction(Prediction(Plan([0.1]), np.array([3.0]), *ends, 0.9, 1.0, 1.0, 0.01))
+    >>> axes.get_ylabel(), axes.get_legend_handles_labels()[1]
+    ('loss', ['schedule: 3.00 +-1 %'])
     """
     axes = axes_to_draw_on(ax)
     _draw_rate(prediction.plan, axes)

@@ -26,8 +26,11 @@ def as_fitted(result: FitResult, curve: LossCurve) -> LossCurve:
     warmup was said, seven late logs were predicted by a mean error of 0.3 to 1.4 % with the first rate held, and of
     0.03 to 0.7 % with the warmup.)
 
-    >>> callable(as_fitted)
-    True
+    >>> from fsl_num.curves.fit import fit
+    >>> known = LossCurve(range(2, 8), [3, 2.5, 2.3, 2.2, 2.15, 2.1], lr=[0.1] * 6, warmup=2)
+    >>> late = LossCurve([4, 5, 6], [2.3, 2.2, 2.15], lr=[0.1] * 3, unseen=4)
+    >>> as_fitted(fit(known, "momentum", starts=1, intervals=False), late).plan.rates.round(3).tolist()
+    [0.0, 0.05, 0.1, 0.1, 0.1, 0.1]
     """
     length = max((curve.plan.warmup for curve in result.curves), default=0)
     return curve if result.warmed is False else curve.warmed(length)
@@ -38,8 +41,11 @@ def words_of_prediction(result: FitResult, curve: LossCurve, say: str = SAY) -> 
 
     ``say``: how to say what is known of them.
 
-    >>> callable(words_of_prediction)
-    True
+    >>> from fsl_num.curves.fit import fit
+    >>> known = LossCurve(range(2, 8), [3, 2.5, 2.3, 2.2, 2.15, 2.1], lr=[0.1] * 6)
+    >>> known = fit(known, "momentum", starts=1, intervals=False)
+    >>> words_of_prediction(known, LossCurve([4, 5, 6], [2.3, 2.2, 2.15], lr=[0.1] * 3, unseen=4), "")[-65:]
+    'There the rate of its first row is taken, as of the runs fitted. '
     """
     if not curve.unseen:
         return ""

@@ -81,8 +81,8 @@ def optimum(law: Law, theta: Array, past: Past, steps: int, floor: float, peak: 
     bound = -np.inf
     if isinstance(law, FunctionalLaw):
         fresh = law.peaks and past.rates.size == 0
-        if fresh:  # above P_c runs learn less a step
-            peak = min(peak, max(float(theta[law.names.index("P_c")]), floor))
+        fastest = float(theta[law.names.index("P_c")]) if fresh else np.inf
+        peak = min(peak, max(fastest, floor))  # above P_c runs learn less a step
         one, scaled = past.at_peak(law, theta, peak)
         of_peak = past.objective(one, scaled)
         filled = water_filling(one, scaled, past.rates, steps, floor, peak, falling)
@@ -94,7 +94,7 @@ def optimum(law: Law, theta: Array, past: Past, steps: int, floor: float, peak: 
                 rates = moved
         bound = filled.bound + constant_loss(one, scaled, past.model_size)
         if fresh and rates.max() < peak:
-            rates = np.maximum(rates * _longer_steps(float(rates.max()), peak, theta[law.names.index("P_c")]), floor)
+            rates = np.maximum(rates * _longer_steps(float(rates.max()), peak, fastest), floor)
     else:
         least = 0.5 * constant_loss(law, theta, past.model_size)
         rates, starts, agreed = _from_starts(objective, steps, floor, peak, falling, least)
@@ -107,7 +107,8 @@ def optimum(law: Law, theta: Array, past: Past, steps: int, floor: float, peak: 
 
 
 def least_loss(law: Law, theta: Array, past: Past, steps: int, floor: float, peak: float, family: str) -> float:
-    """Return the loss of :func:`optimum`, of a functional law without certificate and without the last digits."""
+    """Return the loss of :func:`optimum`, of a functional law without certificate and without the last digits: of runs
+    of that peak, even where a lower one is better."""
     if not isinstance(law, FunctionalLaw) or family not in SHAPES:
         return optimum(law, theta, past, steps, floor, peak, family).loss
     falling = family == "non-increasing"

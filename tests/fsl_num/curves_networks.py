@@ -49,8 +49,11 @@ def networks(kind):
     """The curves of one kind by name; those of the usual peak rate and the shorter length by their schedule alone."""
     paths = sorted(FOLDER.glob(f"{kind}_*.csv"))
     if kind in LANGUAGE:
-        folder = FOLDER.parent / kind
-        paths = [path for path in sorted(folder.glob("*.csv")) if not any(word in path.stem for word in APART)]
+        paths = [
+            path
+            for path in sorted((FOLDER.parent / kind).glob("*.csv"))
+            if not any(word in path.stem for word in APART)
+        ]
     found = {path.stem.removeprefix(f"{kind}_"): read_curve(path) for path in paths}
     short = min(int(name.split("_")[1]) for name in found)
     return {name.replace(f"_{short}_1", ""): curve for name, curve in found.items()}

@@ -84,13 +84,14 @@ class NoiseChart(Chart):
         place = {name: index for index, name in enumerate(law.names)}
         self.scale, self.noise, self.speed, self.gamma = (place[name] for name in ("A", "B", "c", "gamma"))
         self.signal_speed, self.exponent = place["c_e"], place["s"]
-        self.signal, self.power, self.fastest = place.get("E"), place.get("p"), place.get("P_c")
+        self.signal, self.power = place.get("E"), place.get("p")
         self.longest = max(float(plan.times[-1]) for plan in plans)
         self.log_peak = float(np.log(max(plan.peak for plan in plans) / reference_rate))
-        self.level, self.log_reference = level, float(np.log(reference_peak))
-        if self.fastest is not None:
-            self.low[self.fastest] -= self.log_reference
-            self.high[self.fastest] -= self.log_reference
+        self.level = level
+        self.units = np.ones(len(law.names))  # of parameters: that of P_c is the reference of the peak rates
+        if "P_c" in place:
+            self.units[place["P_c"]] = reference_peak
+        self.low, self.high = self.low - np.log(self.units), self.high - np.log(self.units)
         self.low[self.speed] += np.log(self.longest)
         self.high[self.speed] += np.log(self.longest) + np.log1p(law.parameters[self.gamma].upper)
         self.low[self.noise], self.high[self.noise] = _SHARES
@@ -113,15 +114,13 @@ class NoiseChart(Chart):
 
     def forward(self, theta: Array) -> Array:
         """Return the coordinates of parameters."""
-        u = super().forward(theta)
+        u = super().forward(theta) - np.log(self.units)
         power = self.log_peak * (1.0 if self.power is None else theta[self.power])
         kept = self._remembered(theta[self.speed], theta[self.gamma])[0]
         u[self.noise] = np.log(max(theta[self.noise] * kept / self.level, 1e-300)) + power
         u[self.speed] += np.log1p(theta[self.gamma]) + np.log(self.longest)
         u[self.signal_speed] -= u[self.speed] - np.log(self.longest)
         u[self.scale] *= self._slowed(theta) ** -theta[self.exponent]
-        if self.fastest is not None:
-            u[self.fastest] -= self.log_reference
         if self.signal is not None:
             unit = theta[self.scale] * theta[self.noise] / self.level
             u[self.signal] = min(theta[self.signal] / max(unit, 1e-300), self.high[self.signal])
@@ -129,10 +128,8 @@ class NoiseChart(Chart):
 
     def back(self, u: Array) -> Array:
         """Return the parameters at coordinates."""
-        theta = super().back(u)
+        theta = super().back(u) * self.units
         theta[self.signal_speed] *= theta[self.speed] / self.longest
-        if self.fastest is not None:
-            theta[self.fastest] *= np.exp(self.log_reference)
         theta[self.speed] /= self.longest * (1.0 + theta[self.gamma])
         theta[self.scale] *= self._slowed(theta) ** theta[self.exponent]
         power = self.log_peak * (1.0 if self.power is None else theta[self.power])
@@ -144,7 +141,7 @@ class NoiseChart(Chart):
 
     def slopes(self, u: Array) -> Array:
         """Return d parameter/d coordinate, shape (parameters, coordinates)."""
-        theta, slopes = self.back(u), super().slopes(u)
+        theta, slopes = self.back(u), super().slopes(u) * self.units
         c, gamma, noise = theta[self.speed], theta[self.gamma], theta[self.noise]
         kept, by_speed, by_gamma = self._remembered(c, gamma)
         slopes[self.speed, self.speed], slopes[self.speed, self.gamma] = c, -c * gamma / (1.0 + gamma)
@@ -154,8 +151,6 @@ class NoiseChart(Chart):
         slopes[self.scale, [self.scale, self.exponent]] = slowed**s, scale * s * np.log(slowed)
         slopes[self.noise] = -noise / kept * (by_speed * slopes[self.speed] + by_gamma * slopes[self.gamma])
         slopes[self.noise, self.noise] = noise
-        if self.fastest is not None:
-            slopes[self.fastest, self.fastest] = theta[self.fastest]
         if self.power is not None:
             slopes[self.noise, self.power] = -noise * self.log_peak * theta[self.power]
         if self.signal is not None:
