@@ -41,7 +41,7 @@ import numpy as np
 from fsl_num.curves.laws.base import Bound, Law, Parameter, linear, power
 from fsl_num.curves.laws.chart import Chart
 from fsl_num.curves.laws.memory import Changes, Memory, changes, mode_rates, power_memory
-from fsl_num.curves.laws.noise_chart import NoiseChart
+from fsl_num.curves.laws.noise_chart import EXPECTED, NoiseChart
 from fsl_num.curves.laws.shared import (
     FASTEST,
     FASTEST_PEAK,
@@ -169,9 +169,10 @@ class FunctionalLaw(Law):
         return NoiseChart(self, plans, level, self.reference_rate, self.adaptive, self.reference_peak)
 
     def start_grid(self, plans: Sequence[Plan]) -> Array:
-        """Ten starts: three memory times and shapes, three exponents of the signal."""
-        rest = [0.8] * self.free_amplitude + [0.9] * self.batches + [0.5] * self.paced
-        rest += [2.5 * self.reference_peak] * self.peaks + [1.0] * self.sizes
+        """Ten starts: three memory times and shapes, three exponents of the signal; the rest as is expected of it."""
+        p, q, r, peaks = (EXPECTED[name][0] for name in ("p", "q", "r", "P_c"))
+        rest = [np.exp(p)] * self.free_amplitude + [np.exp(q)] * self.batches + [r] * self.paced
+        rest += [np.exp(peaks) * self.reference_peak] * self.peaks + [1.0] * self.sizes
         return np.array([[s, c, gamma, 0.5 * c * (1.0 + gamma), *rest] for s, c, gamma in memory_starts(plans)])
 
     def bind(self, plans: Sequence[Plan], detail: str = "exact") -> Bound:
