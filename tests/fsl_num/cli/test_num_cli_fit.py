@@ -397,15 +397,3 @@ def test_a_run_is_as_long_as_its_rates_not_as_its_last_evaluation(tmp_path, runs
     assert main([*words, "--predict", "cosine"]) == 0
     printed = capsys.readouterr()
     assert f"after {STEPS} steps" in printed.out and "of validation" in printed.err
-
-
-def test_a_resumed_log_is_a_schedule_once_it_is_said_which_rows_count(runs, saved, tmp_path, capsys):
-    lines = (runs / "wsd.csv").read_text().splitlines(keepends=True)
-    again = tmp_path / "again.csv"
-    again.write_text("".join([*lines[:30], *lines[20:]]))
-    asked = ["predict", "--fit", str(runs / "fit.json"), "--json", "--schedule-file"]
-    assert main([*asked, str(again)]) == 2 and "--restarts keep-last" in capsys.readouterr().err
-    assert main([*asked, str(again), "--restarts", "keep-last"]) == 0
-    resumed = json.loads(capsys.readouterr().out)
-    assert main([*asked, str(runs / "wsd.csv")]) == 0
-    assert resumed["loss"] == json.loads(capsys.readouterr().out)["loss"]
