@@ -7,13 +7,15 @@
   const count = document.getElementById('shown');
   const ranked = document.getElementById('ranked');
   const headings = [...document.querySelectorAll('h3.section')];
-  // A word counts most in the title or the name, then where the claim stands, then anywhere.
+  // A word counts most in the name and place of a statement of the paper itself (it has the one name of its place, as
+  // what is said of it has not), then in a title, then where a claim stands, then anywhere.
   const places = claim => ['.title', '.where', null].map(
     place => (place ? claim.querySelector(place) : claim).textContent.toLowerCase());
   const texts = claims.map(places);
-  const score = (parts, words) => words.reduce((sum, word) => {
+  const named = claims.map(claim => claim.querySelectorAll('.where code').length === 1);
+  const score = (parts, itself, words) => words.reduce((sum, word) => {
     const at = parts.findIndex(part => part.includes(word));
-    return sum + (at < 0 ? 0 : [9, 4, 1][at]);
+    return sum + Math.max(at < 0 ? 0 : [9, 4, 1][at], itself && parts[1].includes(word) ? 10 : 0);
   }, 0);
   const MOST = 8;
   const apply = () => {
@@ -31,7 +33,7 @@
       heading.hidden = !next || next.tagName !== 'ARTICLE';
     });
     count.textContent = `${found.filter(Boolean).length} of ${claims.length} claims shown`;
-    const best = claims.map((claim, at) => [score(texts[at], wanted), at])
+    const best = claims.map((claim, at) => [score(texts[at], named[at], wanted), at])
       .filter(([points, at]) => points && found[at]).sort((one, other) => other[0] - one[0] || one[1] - other[1]);
     ranked.replaceChildren(...best.slice(0, MOST).map(([, at]) => {
       const item = document.createElement('li'), link = document.createElement('a');

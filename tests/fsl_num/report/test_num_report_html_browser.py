@@ -2,7 +2,7 @@
 
 import pytest
 from html_browser import CHROMIUM, Browser
-from html_outcomes import runner
+from html_outcomes import claim, record, runner
 
 from fsl_num.report.html import page
 
@@ -144,19 +144,31 @@ def test_the_filter_chooses_by_verdict_role_and_words(fresh):
     assert shown(fresh) == 15
 
 
-def test_the_search_puts_titles_first_and_needs_no_exact_phrase(fresh):
-    def best(words):
-        fresh.evaluate(
-            f"(n => {{ n.value = {words!r}; n.dispatchEvent(new Event('input', {{bubbles: true}})); }})"
-            "(document.getElementById('filter').elements.words)"
-        )
-        return fresh.evaluate("[...document.querySelectorAll('#ranked li')].map(n => n.textContent).join('|')").split(
-            "|"
-        )
+def best(page_shown, words):
+    page_shown.evaluate(
+        f"(n => {{ n.value = {words!r}; n.dispatchEvent(new Event('input', {{bubbles: true}})); }})"
+        "(document.getElementById('filter').elements.words)"
+    )
+    return page_shown.evaluate("[...document.querySelectorAll('#ranked li')].map(n => n.textContent)")
 
-    assert best("12 claim")[0] == "The claim number 12"
-    assert best("12 theorem")[0] == "The claim number 12"  # one of the words stands in the title, the other nowhere
-    assert best("") == [""]
+
+def test_the_search_puts_titles_first_and_needs_no_exact_phrase(fresh):
+    assert best(fresh, "12 claim")[0] == "The claim number 12"
+    assert best(fresh, "12 theorem")[0] == "The claim number 12"  # one word stands in the title, the other nowhere
+    assert best(fresh, "") == []
+
+
+def test_the_search_finds_the_theorem_before_what_is_said_of_it(fresh, tmp_path):
+    own = {"label": "thm: wsd", "line": 1023}
+    claims = [
+        claim(1, id="thm: wsd/edge", title="WSD: the edge of the theorem", **own),
+        claim(2, id="thm: wsd", title="a stable phase, then a decay", **own),
+    ]
+    target = tmp_path / "report.html"
+    target.write_text(page([record(each.id) for each in claims], [], claims=claims, profile="quick", seed=0))
+    fresh.open(target.as_uri())
+    assert best(fresh, "WSD theorem") == ["A stable phase, then a decay", "WSD: the edge of the theorem"]
+    assert best(fresh, "edge")[0] == "WSD: the edge of the theorem"
 
 
 def test_the_graph_shows_what_rests_on_a_claim(fresh):
