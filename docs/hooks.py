@@ -52,7 +52,7 @@ _formulas: dict[str, str] = {}
 def on_config(config: Any) -> Any:
     """Run the sources that are shown, whatever else is installed: MkDocs takes back what a module does to the path.
 
-    Numpy and sympy are loaded as `fsl` loads them: beside as many processes as cores, threads of matrix products wait for
+    Numpy and sympy are loaded as `fsl` loads them: beside a process a core, threads of matrix products wait for
     each other, and a figure took twelve seconds of processor time instead of a quarter of one.
     """
     sys.path.insert(0, str(ROOT))
