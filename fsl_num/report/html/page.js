@@ -1,4 +1,4 @@
-// Filters and ranks the claims of the report, and shows what rests on what; without it every claim is shown.
+// Filters and ranks the claims of the report; without it every claim is shown.
 (() => {
   'use strict';
   const form = document.getElementById('filter');
@@ -56,24 +56,4 @@
     }
   });
   apply();
-  // The graph: what a claim rests on and what rests on it stay, the others step back.
-  const edges = [...document.querySelectorAll('.edge[data-from]')];
-  const nodes = [...document.querySelectorAll('.graph a')];
-  const name = node => node.getAttribute('href').slice(1);
-  const reached = (start, from, to) => {
-    const found = new Set([start]);
-    for (const each of found) edges.forEach(edge => { if (edge.dataset[from] === each) found.add(edge.dataset[to]); });
-    return found;
-  };
-  const show = start => {
-    const after = start ? reached(start, 'from', 'to') : null, before = start ? reached(start, 'to', 'from') : null;
-    nodes.forEach(node => node.classList.toggle('far', !!start && !after.has(name(node)) && !before.has(name(node))));
-    edges.forEach(edge => edge.classList.toggle('far', !!start
-      && !(after.has(edge.dataset.from) && after.has(edge.dataset.to))
-      && !(before.has(edge.dataset.from) && before.has(edge.dataset.to))));
-  };
-  nodes.forEach(node => {
-    ['pointerenter', 'focus'].forEach(kind => node.addEventListener(kind, () => show(name(node))));
-    ['pointerleave', 'blur'].forEach(kind => node.addEventListener(kind, () => show(null)));
-  });
 })();

@@ -1,10 +1,16 @@
 """The page in a real browser, on a desk and on a phone, in light and dark, by keyboard and without scripts."""
 
+import re
+from pathlib import Path
+
 import pytest
 from html_browser import CHROMIUM, Browser
 from html_outcomes import claim, record, runner
 
 from fsl_num.report.html import page
+from fsl_num.report.html.site import pages
+
+ROOT = Path(__file__).parents[3]
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here to render the page")
 
@@ -171,12 +177,26 @@ def test_the_search_finds_the_theorem_before_what_is_said_of_it(fresh, tmp_path)
     assert best(fresh, "edge")[0] == "WSD: the edge of the theorem"
 
 
-def test_the_graph_shows_what_rests_on_a_claim(fresh):
+@pytest.mark.parametrize("where", ["report", "site"])
+def test_the_graph_shows_what_rests_on_a_claim(fresh, tmp_path, where):
+    if where == "site":  # there the graph is of one theorem, and its links name the page of each claim
+        own = {"label": "thm: wsd", "line": 1023, "role": "own", "strengthens": None}
+        claims = [
+            claim(1),
+            claim(2, id="thm: wsd", depends=("thm: claim/1",), **own),
+            claim(3, id="thm: wsd/other", **own),
+        ]
+        texts = pages([record(each.id) for each in claims], [], claims, [])
+        (tmp_path / "theorem.html").write_text(texts["thm-wsd.md"])
+        fresh.open((tmp_path / "theorem.html").as_uri())
+        [script] = re.findall(r"^extra_javascript: \[(.*)\]", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
+        fresh.evaluate((ROOT / "fsl_num" / "report" / "html" / script).read_text())
+
     def far(event):
         fresh.evaluate(f"document.querySelector('.graph a').dispatchEvent(new PointerEvent({event!r}))")
         return fresh.evaluate("document.querySelectorAll('.graph .far').length")
 
-    assert far("pointerenter") > 0
+    assert 0 < far("pointerenter") < fresh.evaluate("document.querySelectorAll('.graph a, .graph .edge').length")
     assert far("pointerleave") == 0
 
 
