@@ -352,7 +352,8 @@ SHAPES = {
     for shape in (
         trainer_state, trainer_state_without_evaluation, wandb_chart, wandb_history, wandb_parquet, tensorboard_csv,
         tensorboard_json, lightning, mlflow_folder, mlflow_rest, dvclive, megatron_log, megatron_table, olmo_core,
-        olmo_ladder, torchtitan, nanogpt, nanogpt_log, nanochat, modded_nanogpt, litgpt, nanotron, composer, maxtext, levanter, fairseq, algoperf,
+        olmo_ladder, torchtitan, nanogpt, nanogpt_log, nanochat,
+        modded_nanogpt, litgpt, nanotron, composer, maxtext, levanter, fairseq, algoperf,
         research_json, tqdm_bar, wandb_sweep,
     )
 }  # fmt: skip
