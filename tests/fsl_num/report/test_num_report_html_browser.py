@@ -1,6 +1,7 @@
 """The page in a real browser, on a desk and on a phone, in light and dark, by keyboard and without scripts."""
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from fsl_num.report.html import page
 from fsl_num.report.html.site import pages
 
 ROOT = Path(__file__).parents[3]
+COLOURS = ROOT / "fsl_num" / "report" / "html" / "colours.css"
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here to render the page")
 
@@ -175,6 +177,20 @@ def test_the_search_finds_the_theorem_before_what_is_said_of_it(fresh, tmp_path)
     fresh.open(target.as_uri())
     assert best(fresh, "WSD theorem") == ["A stable phase, then a decay", "WSD: the edge of the theorem"]
     assert best(fresh, "edge")[0] == "WSD: the edge of the theorem"
+
+
+def test_brackets_grow_with_a_fraction(fresh):
+    family = re.search(r"^math {\s+font-family: ([^;]+)", COLOURS.read_text(encoding="utf-8"), re.MULTILINE)[1]
+    installed = subprocess.run(["fc-list", ":", "family"], capture_output=True, text=True).stdout
+    if not any(font in installed for font in re.findall(r'"(.*?)"', family)):
+        pytest.skip("none of the fonts of formulas is installed here")
+    heights = fresh.evaluate(
+        "document.body.insertAdjacentHTML('beforeend', '<math><mrow><mo>(</mo><mfrac><mi>a</mi><mi>b</mi></mfrac>"
+        "<mo>)</mo></mrow></math>'); "
+        "[...[...document.querySelectorAll('math')].at(-1).querySelectorAll('mo, mfrac')]"
+        ".map(node => node.getBoundingClientRect().height)"
+    )
+    assert min(heights[0], heights[2]) > 0.9 * heights[1]
 
 
 @pytest.mark.parametrize("where", ["report", "site"])
