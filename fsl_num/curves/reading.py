@@ -164,7 +164,8 @@ def together(paths: Sequence[Any], options: LogOptions) -> list[Source]:
         first, names = next(iter(rest.items()))
         own = [at for at, others in rest.items() if names & others]
         if sorted(map(sorted, (lacking[at] for at in own))) != [["loss"], ["lr"]]:
-            if len(set.union(*(lacking[at] for at in own))) > 1 or not all(_beside(sources[at], whole) for at in own):
+            half = all(any(_is_beside(source, sources[at]) for source in whole) for at in own)
+            if not half or len(set.union(*(lacking[at] for at in own))) > 1:
                 sources[first].curves(options)  # says which columns there are
                 raise CurveError(f"{sources[first].paths[0]}: what it lacks stands in several other files, or in none")
             for at in own:
@@ -177,18 +178,17 @@ def together(paths: Sequence[Any], options: LogOptions) -> list[Source]:
     return whole
 
 
-def _beside(parts: Source, whole: Sequence[Source]) -> list[Source]:
-    """The whole runs of the folder in which these parts stand; [] for a log that was named itself."""
-    return [source for source in whole if source.inside and source.paths == parts.paths]
+def _is_beside(source: Source, parts: Source) -> bool:
+    """Whether it is a whole run of the folder in which the parts stand; never for a log that was named itself."""
+    return bool(source.inside) and source.paths == parts.paths
 
 
 def _without(parts: Source, whole: Sequence[Source], role: str) -> list[Source]:
     """The whole runs, those of the same folder with the word that its logs without this role are left out."""
-    names = list(dict.fromkeys(table.name for table in parts.tables))
+    names = ", ".join(dict.fromkeys(table.name for table in parts.tables))
     what = "learning rates (--rates FILE says them)" if role == "lr" else "losses"
-    note = f"left out of the folder: {', '.join(names)}, with no {what}"
-    marked = _beside(parts, whole)
-    return [replace(source, beside=(note,)) if source in marked else source for source in whole]
+    note = f"left out of the folder: {names}, with no {what}"
+    return [replace(source, beside=(note,)) if _is_beside(source, parts) else source for source in whole]
 
 
 def _sources(path: Any, header: bool) -> list[Source]:
