@@ -16,6 +16,8 @@ from PIL import Image
 FOLDER = Path(__file__).resolve().parents[1] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
+KINDS = ("text/plain", "text/latex", "text/html")
+
 SECONDS = 240
 """For one cell: far above what any needs, so that only a cell that hangs meets it."""
 
@@ -28,10 +30,10 @@ def execute(notebook, folder=FOLDER):
 
 
 def texts(notebook):
-    """What each cell of code prints and shows as text or LaTeX, however the kernel cut it into pieces."""
+    """What each cell of code prints and shows as text, LaTeX or HTML, however the kernel cut it into pieces."""
     return [
         "".join(
-            output.get("text") or "".join(output.get("data", {}).get(kind, "") for kind in ("text/plain", "text/latex"))
+            output.get("text") or "".join(output.get("data", {}).get(kind, "") for kind in KINDS)
             for output in cell.outputs
         )
         for cell in notebook.cells

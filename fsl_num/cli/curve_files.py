@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fsl_num.cli.inputs import STANDARD, InputError, real_number, refused
-from fsl_num.cli.options import REAL, Arguments, Names, Option, Read, columns_option, whole
+from fsl_num.cli.options import REAL, Arguments, Names, Option, Read, columns_option, restarts_option, whole
 from fsl_num.cli.rates import columns_of, rates_of_file
 from fsl_num.writing import identity
 
@@ -34,8 +34,6 @@ def curve_options() -> list[Option]:
         ("--rates", {"metavar": "FILE",
                      "help": "the rate of every update, one a row, of all logs that hold none; of one: LOG+FILE"}),
         ("--tokens-per-step", {"type": REAL, "help": "of one update, where the steps of a log count tokens"}),
-        ("--restarts", {"type": Names("fsl_num.curves.logs:RESTARTS"), "default": "refuse",
-                        "help": "steps that come again (default: refuse)"}),
         ("--branch-of", {"metavar": "FILE[@STEP]", "help": "the run from whose checkpoint later ones went on"}),
         ("--drop-missing", {"is_flag": True, "help": "leave out the rows in which a column is empty or nan"}),
         ("--smooth", {"type": whole(1, "ROWS"), "help": "centred median of so many rows (odd)"}),
@@ -46,7 +44,8 @@ def curve_options() -> list[Option]:
                           "help": "parameters: one for all files, or one a file"}),
     ]  # fmt: skip
     made = [Option(name, section=section, **more) for name, more in options]
-    return [*made[:3], columns_option("step=A,loss=B", section=section), *made[3:]]
+    log = [columns_option("step=A,loss=B", section=section), restarts_option(section=section)]
+    return [*made[:3], *log, *made[3:]]
 
 
 def read_files(arguments: Arguments, *groups: Sequence[str]) -> list[dict[str, LossCurve]]:
@@ -111,14 +110,16 @@ def _read_group(
 def _options(arguments: Arguments) -> LogOptions:
     from fsl_num.curves.logs import LogOptions
 
+    file, restarts = arguments.rates, arguments.restarts
     with refused():
+        rates = None if file is None else rates_of_file(file, "--rates", restarts=restarts)
         return LogOptions(
             columns=columns_of(arguments.columns),
             loss_unit=arguments.loss_unit,
             drop_missing=arguments.drop_missing,
-            restarts=arguments.restarts,
+            restarts=restarts,
             tokens_per_step=None if arguments.tokens_per_step is None else float(arguments.tokens_per_step),
-            schedule=None if arguments.rates is None else rates_of_file(arguments.rates, "--rates"),
+            schedule=rates,
             batch_size=None if arguments.batch_size is None else float(arguments.batch_size),
             warmup=arguments.warmup,
             warmup_shape=arguments.warmup_shape,

@@ -211,7 +211,8 @@ def planned(arguments: Arguments, fit: FitResult) -> tuple[Plan, str]:
     if arguments.schedule_file is not None:
         own = ("warmup", "batch_size")
         refuse_unused("--schedule-file", given_parameters(arguments), own, ": the file says every rate")
-        listed, said, late = updates_of_file(arguments.schedule_file, "--schedule-file", arguments.columns)
+        file, columns, restarts = arguments.schedule_file, arguments.columns, arguments.restarts
+        listed, said, late = updates_of_file(file, "--schedule-file", columns, restarts)
         rates, name = np.array(listed), Path(arguments.schedule_file).name
         if late:
             log = LossCurve([late, rates.size], [1.0, 1.0], schedule=rates, unseen=late)

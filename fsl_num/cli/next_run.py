@@ -36,7 +36,7 @@ def run(arguments: Arguments) -> int:
         for name in arguments.candidates:
             if name in files:
                 candidates[Path(name).name] = as_plan(
-                    rates_of_file(name, "--candidates", arguments.columns), warmup=target.warmup
+                    rates_of_file(name, "--candidates", arguments.columns, arguments.restarts), warmup=target.warmup
                 )
             else:
                 warmup = {"warmup": target.warmup} if target.warmup and "warmup" in parameters_of(name) else {}

@@ -240,6 +240,17 @@ def columns_option(example: str, **more: Any) -> Option:
     )
 
 
+def restarts_option(**more: Any) -> Option:
+    """``--restarts``, of whatever reads a log."""
+    return Option(
+        "--restarts",
+        type=Names("fsl_num.curves.logs:RESTARTS"),
+        default="refuse",
+        help="of a log, steps that come again (default: refuse)",
+        **more,
+    )
+
+
 def model_options() -> list[Option]:
     """The task and the model of ``solve`` and ``simulate``."""
     size = Read("M", model_size)
@@ -278,7 +289,7 @@ def schedule_options(*, required: bool, steps: Read, file: bool = False) -> list
     if file:
         rates = "one learning rate a row, each for one step, warmup included; a table step,lr; or a training log"
         parts.insert(1, Option("--schedule-file", metavar="FILE", help=rates))
-        parts.insert(2, columns_option("step=A,lr=B"))
+        parts[2:2] = [columns_option("step=A,lr=B"), restarts_option()]
     for part in parts:
         part.section = section
     return parts

@@ -123,9 +123,11 @@ def columns_of(text: str | None) -> dict[str, Any] | None:
     return roles
 
 
-def rates_of_file(path: str, option: str = "--schedule-file", columns: str | None = None) -> list[float]:
+def rates_of_file(
+    path: str, option: str = "--schedule-file", columns: str | None = None, restarts: str = "refuse"
+) -> list[float]:
     """The learning rate of every update, see :func:`updates_of_file`; that of the first row before a late one."""
-    rates, _, unseen = updates_of_file(path, option, columns)
+    rates, _, unseen = updates_of_file(path, option, columns, restarts)
     if unseen:
         click.echo(
             f"fsl: {path}: begins at step {unseen}, and nothing says the rates before: that of its first row is taken"
@@ -135,19 +137,21 @@ def rates_of_file(path: str, option: str = "--schedule-file", columns: str | Non
     return rates
 
 
-def updates_of_file(path: str, option: str, columns: str | None = None) -> tuple[list[float], Any, int]:
+def updates_of_file(
+    path: str, option: str, columns: str | None = None, restarts: str = "refuse"
+) -> tuple[list[float], Any, int]:
     """The learning rate of every update, none negative and not all 0; the batch sizes, one an update, or 1; and how
     many of the first updates precede the first row of a file that begins late.
 
     The file holds one rate a row; or it is a table "step,lr", or a log with steps and rates, and the rates between its
     rows are rebuilt as those of a log are (:func:`~fsl_num.curves.rates.rates_of_rows`). Batch sizes are those of a log
-    that says them. ``columns``: of a log, as typed.
+    that says them. ``columns`` and ``restarts``: of a log, as typed.
     """
     if columns is not None:
-        return _rates_of_log(path, option, columns_of(columns))
+        return _rates_of_log(path, option, restarts, columns_of(columns))
     lines = text_of(path, option).splitlines()
     first = next((line.strip() for line in lines if line.strip()), "")
-    if first == _TABLE:
+    if first == _TABLE and restarts == "refuse":
         rates, unseen = _rates_of_table(lines, path, option)
         return rates, 1.0, unseen
     try:
@@ -155,7 +159,7 @@ def updates_of_file(path: str, option: str, columns: str | None = None) -> tuple
     except InputError as error:
         if path == STANDARD or _is_number(first):
             raise
-        return _rates_of_log(path, option, why_no_number=error)
+        return _rates_of_log(path, option, restarts, why_no_number=error)
     return _checked(rows, option), 1.0, 0
 
 
@@ -201,7 +205,11 @@ def _rates_of_table(lines: Sequence[str], path: str, option: str) -> tuple[list[
 
 
 def _rates_of_log(
-    path: str, option: str, columns: Mapping[str, Any] | None = None, why_no_number: InputError | None = None
+    path: str,
+    option: str,
+    restarts: str,
+    columns: Mapping[str, Any] | None = None,
+    why_no_number: InputError | None = None,
 ) -> tuple[list[float], Any, int]:
     """Rates and batch sizes of a log, and how late it begins.
 
@@ -211,7 +219,7 @@ def _rates_of_log(
 
     try:
         with refused():
-            said = read_rates(path, columns)
+            said = read_rates(path, columns, restarts)
     except InputError as error:
         if why_no_number is None:
             raise InputError(f"{option}: {error}") from error

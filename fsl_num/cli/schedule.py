@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fsl_num.cli.inputs import InputError, refused
-from fsl_num.cli.options import Arguments, Command, Names, Option, columns_option, json_option, schedule_options, whole
+from fsl_num.cli.options import (
+    Arguments,
+    Command,
+    Names,
+    Option,
+    columns_option,
+    json_option,
+    restarts_option,
+    schedule_options,
+    whole,
+)
 from fsl_num.cli.output import PICTURE_HELP, Outputs, show_json
 from fsl_num.cli.rates import (
     given_parameters,
@@ -59,7 +69,7 @@ def _schedule(arguments: Arguments) -> tuple[Any, dict[str, Any]]:
     arguments.schedule = schedule_name(arguments.name)
     if arguments.schedule is None:
         refuse_unused("a file of rates", given_parameters(arguments), (), ": it says every rate")
-        return rates_of_file(arguments.name, "NAME|FILE", arguments.columns), {}
+        return rates_of_file(arguments.name, "NAME|FILE", arguments.columns, arguments.restarts), {}
     if arguments.peak_lr is None or arguments.steps is None:
         raise InputError(f"the schedule {arguments.name} needs --peak-lr and --steps")
     return arguments.schedule, named_parameters(arguments)
@@ -77,6 +87,7 @@ COMMANDS = {
             click.Argument(["name"], required=True, metavar="NAME|FILE"),
             *(each for each in schedule_options(required=False, steps=whole(1, "K")) if each.name != "schedule"),
             columns_option("step=A,lr=B"),
+            restarts_option(),
             Option("--export", type=Names("fsl_num.schedules.export:EXPORTS"), help="print what this framework takes"),
             Option("--out", metavar="FILE", help="write what --export gives there, and print the schedule"),
             Option("--csv", metavar="FILE", help="write step and lr"),

@@ -104,7 +104,7 @@ def _from_file(arguments: Arguments, given: Mapping[str, Any]) -> Schedule:
     from fsl_num.schedules import Discrete
 
     refuse_unused("--schedule-file", given, ["batch_size"], ": the file says everything but --batch-size")
-    rates = rates_of_file(arguments.schedule_file, columns=arguments.columns)
+    rates = rates_of_file(arguments.schedule_file, columns=arguments.columns, restarts=arguments.restarts)
     batch = float(arguments.batch_size) if arguments.batch_size is not None else 1.0
     if batch <= 0:
         raise InputError(f"--batch-size must be above 0, not {batch!r}")

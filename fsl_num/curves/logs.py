@@ -19,6 +19,8 @@ from fsl_num.curves.tables import Table, as_table, numbers
 from fsl_num.validation import Array, one_of, positive
 
 RESTARTS: Final = ("refuse", "keep-last")
+
+_AGAIN: Final = "{} rows that a resumed run did again: the last ones kept"
 """What to do with steps that come again, as after a restart from a checkpoint."""
 
 _LARGEST_LOSS = 20.0
@@ -184,7 +186,7 @@ def curve_of(tables: Sequence[Table], options: LogOptions) -> LossCurve:
             before = series[role]
             series[role], dropped = kept_last(before)
             if dropped and role == "loss":
-                notes.append(f"{dropped} rows that a resumed run did again: the last ones kept")
+                notes.append(_AGAIN.format(dropped))
                 if not np.isin(before.rows[0], series[role].rows):
                     notes[-1] += "; of the first ones none: where the run went on and counts anew, add the steps before"
     cut = {part.table.name for part in series.values() if part.table.unfinished and part.rows.size}
@@ -309,21 +311,26 @@ class RatesOfLog:
     notes: tuple[str, ...]
 
 
-def rates_of(tables: Sequence[Table], columns: Mapping[str, Any] | None = None) -> RatesOfLog:
+def rates_of(tables: Sequence[Table], columns: Mapping[str, Any] | None = None, restarts: str = "refuse") -> RatesOfLog:
     """Return the learning rates of one run from a log with or without losses.
 
-    ``columns``: which one is the step or "lr", where their names do not say it. Raises CurveError.
+    ``columns``: which one is the step or "lr", where their names do not say it. ``restarts``: "refuse" steps that come
+    again, or "keep-last". Raises CurveError.
 
     >>> rates_of([Table({"Step": [0, 2, 4], "learning_rate": [0.2, 0.1, 0.0]}, [2, 3, 4])]).rates.round(3).tolist()
     [0.2, 0.15, 0.1, 0.05]
     """
     name = tables[0].name
     series = series_of(tables, name, columns or {}, needs=("lr",))
-    rate = series["lr"]
+    rate, notes = series["lr"], []
+    if one_of("restarts", restarts, RESTARTS) == "keep-last":
+        series = {role: kept_last(part)[0] for role, part in series.items()}
+        rate, dropped = kept_last(rate)
+        notes = [_AGAIN.format(dropped)] * bool(dropped)
     warmup = warmup_of(rate.step, rate.values)
     rates = _own_rates(rate, {}, warmup, name)[0]
     updates = replace(rate, step=np.arange(float(rates.size)), rows=np.arange(0))
-    notes = of_rates(rate)
+    notes += of_rates(rate)
     if warmup:
         notes.append(f"the rate rises over the first {warmup} updates: taken for warmup")
     unseen = 0 if warmup else unseen_updates(rate.step)

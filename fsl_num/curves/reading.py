@@ -63,7 +63,8 @@ def read_curves(paths: Any, **options: Any) -> list[LossCurve]:
 
     Several runs may stand in one table (a column that names the run, or a column a run as in a chart), and one run in
     several files: a file with losses and one with learning rates belong together where they name one run, or where
-    there are no others. ``options`` and errors as in :func:`read_curve`.
+    there are no others. Of a folder with whole runs, logs that say no learning rates, or no losses, are left out; the
+    ``notes`` of the curves name them. ``options`` and errors as in :func:`read_curve`.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -85,10 +86,10 @@ def _check_paths(given: Any) -> None:
         path_like("path", path)
 
 
-def read_rates(path: Any, columns: Mapping[str, Any] | None = None) -> RatesOfLog:
+def read_rates(path: Any, columns: Mapping[str, Any] | None = None, restarts: str = "refuse") -> RatesOfLog:
     """Return the learning rates of the run in a log, with or without losses.
 
-    ``path`` and ``columns`` as in :func:`read_curve`; raises CurveError as it does.
+    ``path``, ``columns`` and ``restarts`` as in :func:`read_curve`; raises CurveError as it does.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -101,7 +102,7 @@ def read_rates(path: Any, columns: Mapping[str, Any] | None = None) -> RatesOfLo
         runs = by_run(read_tables(path, header=_has_header(columns)))
         if len(runs) > 1:
             raise CurveError(f"it holds {len(runs)} runs ({', '.join(map(str, list(runs)[:6]))}); give a file with one")
-        return rates_of(next(iter(runs.values())), columns)
+        return rates_of(next(iter(runs.values())), columns, restarts)
 
 
 def _has_header(columns: Mapping[str, Any] | None) -> bool:
@@ -113,12 +114,13 @@ def _has_header(columns: Mapping[str, Any] | None) -> bool:
 class Source:
     """Tables that hold one or more whole runs, and the paths at which they stand.
 
-    ``inside``: the file, where the path is that of a folder with several runs.
+    ``inside``: the file, where the path is that of a folder with several runs. ``beside``: what was left out there.
     """
 
     paths: tuple[Any, ...]
     tables: tuple[Table, ...]
     inside: str = ""
+    beside: tuple[str, ...] = ()
 
     def runs(self) -> dict[str, list[Table]]:
         """Return the tables of each run."""
@@ -133,7 +135,8 @@ class Source:
         """
         named = replace(options, name=f"{options.name}/{self.inside}") if self.inside and options.name else options
         with _located(self.paths):
-            return curves_of(self.tables, named)
+            curves = curves_of(self.tables, named)
+        return [replace(curve, notes=(*curve.notes, *self.beside)) for curve in curves] if self.beside else curves
 
 
 def together(paths: Sequence[Any], options: LogOptions) -> list[Source]:
@@ -161,13 +164,31 @@ def together(paths: Sequence[Any], options: LogOptions) -> list[Source]:
         first, names = next(iter(rest.items()))
         own = [at for at, others in rest.items() if names & others]
         if sorted(map(sorted, (lacking[at] for at in own))) != [["loss"], ["lr"]]:
-            sources[first].curves(options)  # says which columns there are
-            raise CurveError(f"{sources[first].paths[0]}: what it lacks stands in several other files, or in none")
-        joined = [sources[at] for at in own]
-        files = tuple(path for source in joined for path in source.paths)
-        whole.append(Source(files, tuple(table for source in joined for table in source.tables)))
+            half = all(any(_is_beside(source, sources[at]) for source in whole) for at in own)
+            if not half or len(set.union(*(lacking[at] for at in own))) > 1:
+                sources[first].curves(options)  # says which columns there are
+                raise CurveError(f"{sources[first].paths[0]}: what it lacks stands in several other files, or in none")
+            for at in own:
+                whole = _without(sources[at], whole, *lacking[at])
+        else:
+            joined = [sources[at] for at in own]
+            files = tuple(path for source in joined for path in source.paths)
+            whole.append(Source(files, tuple(table for source in joined for table in source.tables)))
         rest = {at: others for at, others in rest.items() if at not in own}
     return whole
+
+
+def _is_beside(source: Source, parts: Source) -> bool:
+    """Whether it is a whole run of the folder in which the parts stand; never for a log that was named itself."""
+    return bool(source.inside) and source.paths == parts.paths
+
+
+def _without(parts: Source, whole: Sequence[Source], role: str) -> list[Source]:
+    """The whole runs, those of the same folder with the word that its logs without this role are left out."""
+    names = ", ".join(dict.fromkeys(table.name for table in parts.tables))
+    what = "learning rates (--rates FILE says them)" if role == "lr" else "losses"
+    note = f"left out of the folder: {names}, with no {what}"
+    return [replace(source, beside=(note,)) if _is_beside(source, parts) else source for source in whole]
 
 
 def _sources(path: Any, header: bool) -> list[Source]:

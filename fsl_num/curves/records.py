@@ -106,12 +106,12 @@ def _table_of_list(rows: Sequence[Any], path: tuple[str, ...], name: str) -> Ite
     for number, row in enumerate(rows, 1):
         if not isinstance(row, Mapping):
             raise CurveError(f"{name}: a record of names and values is needed, not {str(row)[:40]!r}", number)
-    records = [flat(row) for row in rows]
-    names = dict.fromkeys(key for record in records for key in record)
-    means = path[-1:] == ("log_history",)  # of the transformers Trainer
-    yield Table(
-        {column: [record.get(column) for record in records] for column in names}, numbers, name, interval_means=means
-    )
+    records = [(number, flat(row)) for number, row in enumerate(rows, 1)]
+    if means := path[-1:] == ("log_history",):  # of the transformers Trainer, whose last record sums up the run
+        records = [(number, record) for number, record in records if "train_runtime" not in record]
+    names = dict.fromkeys(key for _, record in records for key in record)
+    columns = {column: [record.get(column) for _, record in records] for column in names}
+    yield Table(columns, [number for number, _ in records], name, interval_means=means)
 
 
 def _scalars(value: Any) -> bool:

@@ -13,10 +13,11 @@ from fsl_num.curves.curve import LossCurve
 from fsl_num.curves.identify import Identifiability, TaskReading, profile, read_task
 from fsl_num.curves.laws.base import Law
 from fsl_num.curves.posterior import Posterior, draw
-from fsl_num.curves.predict import Prediction, predict
+from fsl_num.curves.predict import Prediction, predict, said_once
 from fsl_num.curves.score import Score, table
 from fsl_num.curves.search import Settings, task
 from fsl_num.curves.unseen import as_fitted
+from fsl_num.curves.usual import HEADINGS, as_rows, head, predicted
 from fsl_num.results import Result, html_table
 from fsl_num.validation import Array, entries, finite_array, instance_of, one_of, positive, proper_share, whole_count
 
@@ -205,14 +206,22 @@ class FitResult(Result):
         return f"$\\displaystyle {self.law.formula}$"
 
     def _repr_html_(self) -> str:
+        """What the usual schedules would give, how far to trust it, and only then the parameters."""
+        answer, beside = "", self.warnings
+        if not self.law.final_only:
+            predictions, reasons = predicted(self, self.curves)
+            trust = said_once({name: each.sentences for name, each in predictions.items()})
+            missing = (f"{name} is not predicted: {reason}" for name, reason in reasons.items())
+            items, beside = (*self.warnings, *trust, *missing), ()
+            answer = html_table(HEADINGS, as_rows(predictions), title=head(predictions), items=items)
         rows = [
             (each.name, f"{value:.5g}", f"{low:.4g} .. {high:.4g}", each.meaning)
             for each, value in zip(self.law.parameters, self.values, strict=True)
             for low, high in [self.report.intervals[each.name]]
         ]
-        return html_table(
+        return answer + html_table(
             ("parameter", "value", "90 % of draws", "meaning"), rows, title=self.law.title,
-            items=(*self.warnings, *self.report.sentences, self.task.sentence),
+            items=(*beside, *self.report.sentences, self.task.sentence),
         )  # fmt: skip
 
     def to_json(self) -> str:

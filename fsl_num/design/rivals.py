@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -14,27 +13,18 @@ from fsl_num.curves.pictures import draw_predictions
 from fsl_num.curves.plan import Plan
 from fsl_num.curves.predict import Prediction, check_peak, said_once
 from fsl_num.curves.result import FitResult
-from fsl_num.curves.transfer import like_longest
+from fsl_num.curves.usual import HEADINGS, as_rows, head, predicted
 from fsl_num.design.best import Past
 from fsl_num.design.draws import FinalLoss, final_loss_of, half_width_of_difference
-from fsl_num.results import Result, how_well, html_table
+from fsl_num.results import Result, html_table
 from fsl_num.schedules.catalogue import BYTES_OF_A_STEP
 from fsl_num.validation import affordable, entries, instance_of, positive, proper_share, whole_count
-
-RIVALS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "constant": "constant",
-        "cosine": "cosine to 0",
-        "linear": "linear to 0",
-        "wsd": "wsd, last fifth to 10 %",
-    }
-)
-"""The schedules that are compared, by name, in words."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rivals(Result):
-    """What the usual schedules would give: ``predictions`` by their names, in the order of :data:`RIVALS`.
+    """What the usual schedules would give: ``predictions`` by their names, in the order of
+    :data:`~fsl_num.curves.usual.RIVALS`.
 
     ``alike``: those whose final loss the fit cannot tell from that of :attr:`best`; None where it has no intervals for
     differences. ``reasons``: why others are not predicted, by name. :func:`rivals` makes one.
@@ -59,11 +49,7 @@ class Rivals(Result):
     @property
     def head(self) -> str:
         """For which steps and peak they are predicted, in words; "" where none is."""
-        plan = next((each.plan for each in self.predictions.values()), None)
-        if plan is None:
-            return ""
-        size = "" if plan.model_size is None else f", with {plan.model_size:,.15g} parameters"
-        return f"After {plan.rates.size} steps at the peak {plan.peak:g}{size}"
+        return head(self.predictions)
 
     @property
     def advice(self) -> str:
@@ -88,13 +74,7 @@ class Rivals(Result):
 
     def as_rows(self) -> list[tuple[str, str, str, str]]:
         """Return for each schedule its words, its final loss, how well that is known, and where single rows lie."""
-        rows = []
-        for name, each in self.predictions.items():
-            known = "" if each.mean_half_width is None else how_well(each.mean_half_width)
-            ends = [] if each.lower is None or each.upper is None else [each.lower[-1], each.upper[-1]]
-            span = " .. ".join(each.in_digits(float(end)) for end in ends)
-            rows.append((RIVALS.get(name, name), each.in_digits(each.final), known, span))
-        return rows
+        return as_rows(self.predictions)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the predicted losses of all over the steps, with the rows fitted; return the axes (needs matplotlib)."""
@@ -102,10 +82,6 @@ class Rivals(Result):
 
     def _repr_html_(self) -> str:
         return html_table(HEADINGS, self.as_rows(), title=self.head, items=self.sentences)
-
-
-HEADINGS: Final = ("schedule", "final loss", "known to", "single rows")
-"""Of the columns of :meth:`Rivals.as_rows`."""
 
 
 def rivals(
@@ -163,15 +139,7 @@ def rivals(
     if fit.law.final_only:
         raise ValueError(f"the law {fit.law.name} is one of final losses: it knows no schedules")
     given = fit.curves if runs is None else entries("runs", runs, LossCurve, least=1)
-    runs = [fit.as_fitted(curve) for curve in given]
-    wanted = None if fit.drawn is None else level
-    predictions: dict[str, Prediction] = {}
-    reasons: dict[str, str] = {}
-    for name in RIVALS:
-        try:
-            predictions[name] = fit.predict(like_longest(runs, name, steps, peak), wanted)
-        except ValueError as error:
-            reasons[name] = str(error)
+    predictions, reasons = predicted(fit, given, level, steps, peak)
     return Rivals(predictions, _alike(fit, predictions, level), reasons)
 
 

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from fsl_num.curves.predict import said_once
 from fsl_num.curves.score import COLUMNS, Score, cell, mean_score
-from fsl_num.design.rivals import HEADINGS
+from fsl_num.curves.usual import HEADINGS
 from fsl_num.report.tables import table
 from fsl_num.results import as_loss
 

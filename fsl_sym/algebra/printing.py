@@ -10,11 +10,16 @@ def latex(expression: Basic) -> str:
     r"""Return an expression in LaTeX.
 
     Of a factor with a negative exponent sympy asks whether the exponent is constant, and tries random numbers, whose
-    powers may take hours. Letters without assumptions have no sign to ask about, and look the same.
+    powers may take hours. Letters without assumptions have no sign to ask about, and look the same. An apostrophe is
+    a prime, as beta' is a second beta.
 
     >>> from fsl_sym.symbols import M, beta, s
     >>> latex(M**(-s * beta))
     'M^{- \\beta s}'
+    >>> latex(Symbol("beta'"))
+    "{\\beta}'"
     """
-    letters = {letter: Symbol(letter.name) for letter in expression.atoms(Symbol) if letter.is_commutative}
+    letters = {
+        each: Symbol(each.name.replace("'", "prime")) for each in expression.atoms(Symbol) if each.is_commutative
+    }
     return str(sympy_latex(expression.xreplace(letters)))

@@ -3,7 +3,9 @@
 import doctest
 import importlib
 import inspect
+import os
 import re
+import subprocess
 import sys
 from types import SimpleNamespace
 
@@ -57,6 +59,7 @@ def test_figures_are_drawn(name, monkeypatch):
 def test_the_gallery_has_a_dozen_figures_and_no_other_code():
     assert len(FIGURES) >= 12
     assert TEXTS["gallery.md"].count("```python") == len(FIGURES)
+    assert max(len(line) for code in FIGURES.values() for line in code.splitlines()) <= 88  # the column of a desk
 
 
 def test_commands_that_are_not_run_here_are_those_of_the_first_pages_or_scripts_of_the_clone():
@@ -88,6 +91,14 @@ def test_a_source_of_a_public_name_is_a_place_of_the_paper():
     ]
     assert len(sources) >= 45
     assert [each for each in sources if not any(label in each[1] for label in places)] == []
+
+
+def test_the_site_is_built_with_numpy_and_sympy_as_the_command_loads_them():
+    """What sympy remembers shows it; the threads of numpy are set in the same place."""
+    code = "import hooks; hooks.on_config({}); from sympy.core import cache; print(cache.SYMPY_CACHE_SIZE)"
+    bare = {name: value for name, value in os.environ.items() if name != "SYMPY_CACHE_SIZE"}
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT / "docs", env=bare, capture_output=True, text=True)
+    assert done.stdout == "20000\n", done.stderr
 
 
 def test_a_figure_is_described_by_the_words_before_it():

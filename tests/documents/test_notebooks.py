@@ -67,6 +67,9 @@ def test_a_number_that_grew_old_is_seen(one_cell, tmp_path):
     assert not stale(written, now)
     now.cells[0].outputs[0].text = "4.1\n"
     assert stale(written, now) == [("4\n3\n", "4.1\n3\n")]
+    tables = [nbformat.v4.new_output("display_data", {"text/html": f"<td>{number}</td>"}) for number in (1, 2)]
+    written.cells[0].outputs[:], now.cells[0].outputs[:] = tables[:1], tables[1:]
+    assert stale(written, now)
 
 
 def test_a_failing_cell_is_seen(one_cell, tmp_path):

@@ -17,6 +17,9 @@ from fsl_num.claims.records import (
 ROLES = ("printed", "corrected", "argument", "stronger", "own")
 WILD = """<script>alert("1")</script> & 'x' <b> ]]> -->"""
 
+WIDE = f"$({' + '.join(f'x_{{{number}}}' for number in range(30))})$"
+"""A formula that no line of it may end in."""
+
 
 def claim(number, **changes):
     """The claim of that number; every fifth is stronger than the first."""
@@ -86,5 +89,8 @@ def runner(size=12):
     records[7] = record(claims[7].id, Verdict.SUPPORTED)
     records[4] = record(claims[4].id, Verdict.UNKNOWN, False, regimes=(), derivations=(), message=WILD)
     records[5] = record(claims[5].id, Verdict.REFUTED, True, corrected_by="thm: claim/6")
-    errata = [erratum(0), erratum(1, as_printed=WILD, evidence=WILD * 3, kind="gap in the argument", depends=())]
+    errata = [
+        erratum(0, corrected=WIDE),
+        erratum(1, as_printed=WILD, evidence=WILD * 3, kind="gap in the argument", depends=()),
+    ]
     return claims, records, errata

@@ -7,7 +7,7 @@ several) and what else must be said, together with the rows by which the loss mu
 import csv
 import io
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -78,18 +78,23 @@ def tokens(k):
     return int(k) * BATCH
 
 
-def trainer_state(folder):
+def trainer_state(folder, evaluations=VALIDATION):
     log = [
         {"epoch": k / 1000, "grad_norm": 0.5, "learning_rate": float(rate(k)), "loss": float(train_loss(k)),
          "step": int(k)}
         for k in TRAIN
     ]  # fmt: skip
-    for k in VALIDATION:
+    for k in evaluations:
         log.append({"epoch": k / 1000, "eval_loss": float(validation_loss(k)), "eval_runtime": 3.2, "step": int(k)})
     log.sort(key=lambda record: record["step"])
     log.append({"epoch": 2.0, "step": LAST, "total_flos": 1e15, "train_loss": 3.3, "train_runtime": 900.0})
     state = {"best_metric": None, "global_step": LAST, "max_steps": LAST, "train_batch_size": 8, "log_history": log}
     return Shape([text(folder / "trainer_state.json", json.dumps(state, indent=2))])
+
+
+def trainer_state_without_evaluation(folder):
+    """Each loss is a mean since the record before, and the last record sums up the run."""
+    return replace(trainer_state(folder, evaluations=[]), steps=TRAIN, loss=train_loss)
 
 
 def wandb_chart(folder):
@@ -345,9 +350,10 @@ def wandb_sweep(folder):
 SHAPES = {
     shape.__name__: shape
     for shape in (
-        trainer_state, wandb_chart, wandb_history, wandb_parquet, tensorboard_csv, tensorboard_json, lightning,
-        mlflow_folder, mlflow_rest, dvclive, megatron_log, megatron_table, olmo_core, olmo_ladder, torchtitan, nanogpt,
-        nanogpt_log, nanochat, modded_nanogpt, litgpt, nanotron, composer, maxtext, levanter, fairseq, algoperf,
+        trainer_state, trainer_state_without_evaluation, wandb_chart, wandb_history, wandb_parquet, tensorboard_csv,
+        tensorboard_json, lightning, mlflow_folder, mlflow_rest, dvclive, megatron_log, megatron_table, olmo_core,
+        olmo_ladder, torchtitan, nanogpt, nanogpt_log, nanochat,
+        modded_nanogpt, litgpt, nanotron, composer, maxtext, levanter, fairseq, algoperf,
         research_json, tqdm_bar, wandb_sweep,
     )
 }  # fmt: skip

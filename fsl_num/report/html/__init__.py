@@ -89,7 +89,7 @@ def page(
         roles_present=list(dict.fromkeys((each.role, ROLES.get(each.role, each.role)) for each in shown.values())),
         optima=optima, sections=_by_section(records, shown),
         style=Markup("".join((folder / name).read_text(encoding="utf-8") for name in STYLES)),
-        script=Markup((folder / "page.js").read_text(encoding="utf-8")),
+        script=Markup("".join((folder / name).read_text(encoding="utf-8") for name in ("page.js", "graph.js"))),
     )  # fmt: skip
     return f"{document.strip()}\n"
 

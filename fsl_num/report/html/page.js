@@ -1,4 +1,4 @@
-// Filters and ranks the claims of the report, and shows what rests on what; without it every claim is shown.
+// Filters and ranks the claims of the report; without it every claim is shown.
 (() => {
   'use strict';
   const form = document.getElementById('filter');
@@ -7,13 +7,15 @@
   const count = document.getElementById('shown');
   const ranked = document.getElementById('ranked');
   const headings = [...document.querySelectorAll('h3.section')];
-  // A word counts most in the title or the name, then where the claim stands, then anywhere.
+  // A word counts most in the name and place of a statement of the paper itself (it has the one name of its place, as
+  // what is said of it has not), then in a title, then where a claim stands, then anywhere.
   const places = claim => ['.title', '.where', null].map(
     place => (place ? claim.querySelector(place) : claim).textContent.toLowerCase());
   const texts = claims.map(places);
-  const score = (parts, words) => words.reduce((sum, word) => {
+  const named = claims.map(claim => claim.querySelectorAll('.where code').length === 1);
+  const score = (parts, itself, words) => words.reduce((sum, word) => {
     const at = parts.findIndex(part => part.includes(word));
-    return sum + (at < 0 ? 0 : [9, 4, 1][at]);
+    return sum + Math.max(at < 0 ? 0 : [9, 4, 1][at], itself && parts[1].includes(word) ? 10 : 0);
   }, 0);
   const MOST = 8;
   const apply = () => {
@@ -31,7 +33,7 @@
       heading.hidden = !next || next.tagName !== 'ARTICLE';
     });
     count.textContent = `${found.filter(Boolean).length} of ${claims.length} claims shown`;
-    const best = claims.map((claim, at) => [score(texts[at], wanted), at])
+    const best = claims.map((claim, at) => [score(texts[at], named[at], wanted), at])
       .filter(([points, at]) => points && found[at]).sort((one, other) => other[0] - one[0] || one[1] - other[1]);
     ranked.replaceChildren(...best.slice(0, MOST).map(([, at]) => {
       const item = document.createElement('li'), link = document.createElement('a');
@@ -54,24 +56,4 @@
     }
   });
   apply();
-  // The graph: what a claim rests on and what rests on it stay, the others step back.
-  const edges = [...document.querySelectorAll('.edge[data-from]')];
-  const nodes = [...document.querySelectorAll('.graph a')];
-  const name = node => node.getAttribute('href').slice(1);
-  const reached = (start, from, to) => {
-    const found = new Set([start]);
-    for (const each of found) edges.forEach(edge => { if (edge.dataset[from] === each) found.add(edge.dataset[to]); });
-    return found;
-  };
-  const show = start => {
-    const after = start ? reached(start, 'from', 'to') : null, before = start ? reached(start, 'to', 'from') : null;
-    nodes.forEach(node => node.classList.toggle('far', !!start && !after.has(name(node)) && !before.has(name(node))));
-    edges.forEach(edge => edge.classList.toggle('far', !!start
-      && !(after.has(edge.dataset.from) && after.has(edge.dataset.to))
-      && !(before.has(edge.dataset.from) && before.has(edge.dataset.to))));
-  };
-  nodes.forEach(node => {
-    ['pointerenter', 'focus'].forEach(kind => node.addEventListener(kind, () => show(name(node))));
-    ['pointerleave', 'blur'].forEach(kind => node.addEventListener(kind, () => show(null)));
-  });
 })();

@@ -17,7 +17,7 @@ from fsl_num.claims.label_table import PLACES
 from fsl_num.claims.labels import covering_claims, in_reading_order, numbers, section_of, where
 from fsl_num.claims.records import Erratum, Outcome
 from fsl_num.claims.sources import HOME
-from fsl_num.report.errata import counts
+from fsl_num.report.errata import PLURALS, counts
 from fsl_num.report.html.cards import environment
 from fsl_num.report.html.graph import graph
 from fsl_num.report.html.texts import Texts, anchors, capital
@@ -31,7 +31,15 @@ INDEX, OPTIMA, ERRATA = "index.md", "table-1.md", "errata.md"
 _CARDS = """{% from "cards.html.j2" import article, erratum_article, allocations, graph_figure, badge %}
 <div class="cards" markdown="0">
 {% if kind == "claim" %}{{ article(claims[it], by_id[it], "h2") }}{% endif %}
-{% if kind == "erratum" %}{{ erratum_article(it, "h2") }}{% endif %}
+{% if kind == "claims" %}<ul class="contents">
+{% for id in it %}
+<li><a href="{{ href[id] }}">{{ text.unlinked(claims[id].title) }}</a>
+<span class="ui">{{ badge(by_id[id].verdict) }}</span></li>
+{% endfor %}</ul>{% endif %}
+{% if kind == "errata" %}<ul class="contents">
+{% for each in it %}<li><a href="{{ href[each.id] }}">line {{ each.line }}</a>: {{ text.unlinked(each.wrong) }}</li>
+{% endfor %}</ul>{% endif %}
+{% if kind == "erratum" %}{{ erratum_article(it, "h3") }}{% endif %}
 {% if kind == "optima" %}{{ allocations(it) }}{% endif %}
 {% if kind == "graph" %}{{ graph_figure(it) }}{% endif %}
 </div>"""
@@ -93,7 +101,11 @@ def pages(
             "# What the paper has wrong",
             f"{capital(counts(errata))}, the gravest first. `fsl errata` lists them, `fsl errata LINE` finds them by "
             "the line of the paper's source, `fsl errata --latex` writes them as a paper to send.",
-            *(card("erratum", each) for each in errata),
+            *(
+                part
+                for kind, members in groupby(errata, lambda erratum: erratum.kind)
+                for part in _kind(kind, [*members], card)
+            ),
         ]
     )
     return written | dict(_sources(claims))
@@ -105,6 +117,8 @@ def _theorem(members: Sequence[Claim], claims: Sequence[Claim], errata: Sequence
     first = members[0]
     yield f"---\ntitle: {json.dumps(capital(first.title))}\n---"
     yield f"# {capital(where(first.label, first.line).partition(', ')[0])}: `{first.label}`"
+    if len(members) > 1:
+        yield card("claims", [member.id for member in members])
     for member in members:
         yield card("claim", member.id)
     mistakes = [erratum for erratum in errata if erratum.label == first.label or ids & {*erratum.depends}]
@@ -118,6 +132,14 @@ def _theorem(members: Sequence[Claim], claims: Sequence[Claim], errata: Sequence
     if len(around) > len(members):
         yield "## What rests on what"
         yield card("graph", graph(around))
+
+
+def _kind(kind: str, errata: Sequence[Erratum], card: Card) -> Iterator[str]:
+    """The errata of one kind: each in a line, then each whole."""
+    yield f"## {capital(PLURALS.get(kind, kind))}"
+    yield card("errata", errata)
+    for erratum in errata:
+        yield card("erratum", erratum)
 
 
 def _index(theorems: Mapping[str, Sequence[Claim]], verdicts: Mapping[str, Outcome]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from fsl_num.cli import main
 from fsl_num.report.schedules import facts
 from fsl_num.schedules import step_rates
 
+CURVES = Path(__file__).parents[3] / "examples" / "curves"
 COSINE = ["schedule", "cosine", "--peak-lr", "0.01", "--steps", "1000", "--warmup", "100"]
 HF = "hf:warmup_stable_decay(num_warmup_steps=100, num_decay_steps=300, decay_type='linear')"
 NAMED = ["schedule", HF, "--peak-lr", "0.01", "--steps", "1000"]
@@ -211,3 +213,19 @@ def test_what_is_wrong_is_named_as_it_was_typed(typed, sentence, capsys):
 )
 def test_a_printed_minus_sign_is_refused_with_that_of_the_keyboard(typed, meant, capsys):
     assert meant in refusal(typed, capsys)
+
+
+def test_a_resumed_log_is_a_schedule_once_it_is_said_which_rows_count(tmp_path, capsys):
+    lines = (CURVES / "small_wsd.csv").read_text().splitlines(keepends=True)
+    again, fit = tmp_path / "again.csv", tmp_path / "fit.json"
+    again.write_text("".join([*lines[:80], *lines[60:]]))
+    train = ["fit", str(CURVES / "small_constant.csv"), "--warmup", "200", "--first-step", "1000", "--starts", "1"]
+    assert main([*train, "--no-intervals", "--save", str(fit)]) == 0
+    asked = ["predict", "--fit", str(fit), "--json", "--schedule-file"]
+    for key, command in (("intrinsic_time", ["schedule", str(again), "--json"]), ("loss", [*asked, str(again)])):
+        capsys.readouterr()
+        assert main(command) == 2 and "--restarts keep-last" in capsys.readouterr().err
+        assert main([*command, "--restarts", "keep-last"]) == 0
+        resumed = json.loads(capsys.readouterr().out)
+        assert main([str(CURVES / "small_wsd.csv") if word == str(again) else word for word in command]) == 0
+        assert resumed[key] == json.loads(capsys.readouterr().out)[key]

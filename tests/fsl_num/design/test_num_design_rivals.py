@@ -8,7 +8,7 @@ from curves_runs import NOISY, PEAK, run
 from notebook_views import as_html
 
 from fsl_num import fit, read_curve, rivals
-from fsl_num.design.rivals import RIVALS
+from fsl_num.curves.usual import RIVALS
 
 
 def test_the_usual_schedules_stand_beside_each_other_and_the_least_is_told_from_those_it_can_be():

@@ -1,14 +1,22 @@
 """The page in a real browser, on a desk and on a phone, in light and dark, by keyboard and without scripts."""
 
+import re
+import subprocess
+from pathlib import Path
+
 import pytest
 from html_browser import CHROMIUM, Browser
-from html_outcomes import runner
+from html_outcomes import claim, record, runner
 
 from fsl_num.report.html import page
+from fsl_num.report.html.site import pages
+
+ROOT = Path(__file__).parents[3]
+COLOURS = ROOT / "fsl_num" / "report" / "html" / "colours.css"
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here to render the page")
 
-SCREENS = {"desk": (1280, 900), "tablet": (820, 1100), "phone": (360, 740)}
+SCREENS = {"desk": (1280, 900), "window": (920, 800), "tablet": (820, 1100), "phone": (360, 740)}
 
 # What no text may do: leave its box to the right. Boxes that scroll by themselves may hold more than they show.
 OVERFLOWING = """
@@ -144,27 +152,67 @@ def test_the_filter_chooses_by_verdict_role_and_words(fresh):
     assert shown(fresh) == 15
 
 
+def best(page_shown, words):
+    page_shown.evaluate(
+        f"(n => {{ n.value = {words!r}; n.dispatchEvent(new Event('input', {{bubbles: true}})); }})"
+        "(document.getElementById('filter').elements.words)"
+    )
+    return page_shown.evaluate("[...document.querySelectorAll('#ranked li')].map(n => n.textContent)")
+
+
 def test_the_search_puts_titles_first_and_needs_no_exact_phrase(fresh):
-    def best(words):
-        fresh.evaluate(
-            f"(n => {{ n.value = {words!r}; n.dispatchEvent(new Event('input', {{bubbles: true}})); }})"
-            "(document.getElementById('filter').elements.words)"
-        )
-        return fresh.evaluate("[...document.querySelectorAll('#ranked li')].map(n => n.textContent).join('|')").split(
-            "|"
-        )
-
-    assert best("12 claim")[0] == "The claim number 12"
-    assert best("12 theorem")[0] == "The claim number 12"  # one of the words stands in the title, the other nowhere
-    assert best("") == [""]
+    assert best(fresh, "12 claim")[0] == "The claim number 12"
+    assert best(fresh, "12 theorem")[0] == "The claim number 12"  # one word stands in the title, the other nowhere
+    assert best(fresh, "") == []
 
 
-def test_the_graph_shows_what_rests_on_a_claim(fresh):
+def test_the_search_finds_the_theorem_before_what_is_said_of_it(fresh, tmp_path):
+    own = {"label": "thm: wsd", "line": 1023}
+    claims = [
+        claim(1, id="thm: wsd/edge", title="WSD: the edge of the theorem", **own),
+        claim(2, id="thm: wsd", title="a stable phase, then a decay", **own),
+    ]
+    target = tmp_path / "report.html"
+    target.write_text(page([record(each.id) for each in claims], [], claims=claims, profile="quick", seed=0))
+    fresh.open(target.as_uri())
+    assert best(fresh, "WSD theorem") == ["A stable phase, then a decay", "WSD: the edge of the theorem"]
+    assert best(fresh, "edge")[0] == "WSD: the edge of the theorem"
+
+
+def test_brackets_grow_with_a_fraction(fresh):
+    family = re.search(r"^math {\s+font-family: ([^;]+)", COLOURS.read_text(encoding="utf-8"), re.MULTILINE)[1]
+    installed = subprocess.run(["fc-list", ":", "family"], capture_output=True, text=True).stdout
+    if not any(font in installed for font in re.findall(r'"(.*?)"', family)):
+        pytest.skip("none of the fonts of formulas is installed here")
+    heights = fresh.evaluate(
+        "document.body.insertAdjacentHTML('beforeend', '<math><mrow><mo>(</mo><mfrac><mi>a</mi><mi>b</mi></mfrac>"
+        "<mo>)</mo></mrow></math>'); "
+        "[...[...document.querySelectorAll('math')].at(-1).querySelectorAll('mo, mfrac')]"
+        ".map(node => node.getBoundingClientRect().height)"
+    )
+    assert min(heights[0], heights[2]) > 0.9 * heights[1]
+
+
+@pytest.mark.parametrize("where", ["report", "site"])
+def test_the_graph_shows_what_rests_on_a_claim(fresh, tmp_path, where):
+    if where == "site":  # there the graph is of one theorem, and its links name the page of each claim
+        own = {"label": "thm: wsd", "line": 1023, "role": "own", "strengthens": None}
+        claims = [
+            claim(1),
+            claim(2, id="thm: wsd", depends=("thm: claim/1",), **own),
+            claim(3, id="thm: wsd/other", **own),
+        ]
+        texts = pages([record(each.id) for each in claims], [], claims, [])
+        (tmp_path / "theorem.html").write_text(texts["thm-wsd.md"])
+        fresh.open((tmp_path / "theorem.html").as_uri())
+        [script] = re.findall(r"^extra_javascript: \[(.*)\]", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
+        fresh.evaluate((ROOT / "fsl_num" / "report" / "html" / script).read_text())
+
     def far(event):
         fresh.evaluate(f"document.querySelector('.graph a').dispatchEvent(new PointerEvent({event!r}))")
         return fresh.evaluate("document.querySelectorAll('.graph .far').length")
 
-    assert far("pointerenter") > 0
+    assert 0 < far("pointerenter") < fresh.evaluate("document.querySelectorAll('.graph a, .graph .edge').length")
     assert far("pointerleave") == 0
 
 

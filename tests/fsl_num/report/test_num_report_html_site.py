@@ -47,6 +47,22 @@ def test_the_claims_of_one_label_share_a_page():
     assert len([node for card in cards(written()["errata.md"]) for node in card.find("article")]) == len(errata)
 
 
+def test_a_page_of_several_claims_begins_with_a_list_of_them_and_the_errata_with_one_for_each_kind():
+    first, *others = cards(written()["thm-claim.md"])
+    verdicts = {each.claim_id: each.verdict for each in runner(12)[1]}
+    assert [node.attributes["href"].partition("#")[2] for node in first.find("a")] == [
+        node.attributes["id"] for card in others for node in card.find("article")
+    ]
+    assert [node.text.split()[-1] for node in first.find("li")] == [*verdicts.values()]
+    assert "contents" not in real()["lem-half-scale.md"]
+    mistakes = [erratum(1, kind="typo"), erratum(2, kind="false as stated"), erratum(3, kind="typo")]
+    text = pages([], mistakes, [], [])["errata.md"]
+    assert re.findall(r"^## .*|line \d+(?=</a>)|<article", text, re.MULTILINE) == [
+        *("## False as stated", "line 112", "<article"),
+        *("## Typos", "line 111", "line 113", "<article", "<article"),
+    ]
+
+
 def test_every_link_between_pages_leads_to_an_element():
     for texts in (written(), real()):
         for text in texts.values():

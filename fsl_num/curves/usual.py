@@ -1,0 +1,79 @@
+"""The usual schedules under a fit, as long as the longest run and at its peak: what each would have given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from fsl_num.curves.curve import LossCurve
+from fsl_num.curves.predict import Prediction
+from fsl_num.curves.transfer import like_longest
+from fsl_num.results import how_well
+
+if TYPE_CHECKING:
+    from fsl_num.curves.result import FitResult
+
+RIVALS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "constant": "constant",
+        "cosine": "cosine to 0",
+        "linear": "linear to 0",
+        "wsd": "wsd, last fifth to 10 %",
+    }
+)
+"""The schedules that are compared, by name, in words."""
+
+HEADINGS: Final = ("schedule", "final loss", "known to", "single rows")
+"""Of the columns of :func:`as_rows`."""
+
+
+def predicted(
+    fit: FitResult,
+    runs: Sequence[LossCurve],
+    level: float = 0.9,
+    steps: int | None = None,
+    peak: float | None = None,
+) -> tuple[dict[str, Prediction], dict[str, str]]:
+    """Return the prediction of each of :data:`RIVALS`, and why others have none, by name.
+
+    ``level``: of the intervals, where the fit has draws. ``steps``, ``peak``: others than those of the longest run.
+    """
+    runs = [fit.as_fitted(curve) for curve in runs]
+    wanted = None if fit.drawn is None else level
+    predictions: dict[str, Prediction] = {}
+    reasons: dict[str, str] = {}
+    for name in RIVALS:
+        try:
+            predictions[name] = fit.predict(like_longest(runs, name, steps, peak), wanted)
+        except ValueError as error:
+            reasons[name] = str(error)
+    return predictions, reasons
+
+
+def head(predictions: Mapping[str, Prediction]) -> str:
+    """Return for which steps and peak they are made, in words; "" where there is none.
+
+    >>> head({})
+    ''
+    """
+    plan = next((each.plan for each in predictions.values()), None)
+    if plan is None:
+        return ""
+    size = "" if plan.model_size is None else f", with {plan.model_size:,.15g} parameters"
+    return f"After {plan.rates.size} steps at the peak {plan.peak:g}{size}"
+
+
+def as_rows(predictions: Mapping[str, Prediction]) -> list[tuple[str, str, str, str]]:
+    """Return for each schedule its words, its final loss, how well that is known, and where single rows lie.
+
+    >>> as_rows({})
+    []
+    """
+    rows = []
+    for name, each in predictions.items():
+        known = "" if each.mean_half_width is None else how_well(each.mean_half_width)
+        ends = [] if each.lower is None or each.upper is None else [each.lower[-1], each.upper[-1]]
+        span = " .. ".join(each.in_digits(float(end)) for end in ends)
+        rows.append((RIVALS.get(name, name), each.in_digits(each.final), known, span))
+    return rows
