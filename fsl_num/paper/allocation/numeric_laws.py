@@ -195,9 +195,7 @@ def measure_risk(
     ``settled`` leaves out the budgets that are not judged; where not ``capped``, a may be larger than 1;
     b is a K^-``last_power``.
     """
-    optima = _optima(
-        schedule, budget, s, beta, settled=settled, power=power, capped=capped, last_power=last_power
-    )
+    optima = _optima(schedule, budget, s, beta, settled=settled, power=power, capped=capped, last_power=last_power)
     return _ray("excess_risk", optima, [optimum.log_value for _, optimum in optima])
 
 
