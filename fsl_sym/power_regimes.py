@@ -202,21 +202,13 @@ class PowerRegime:
         return _sign_in(self, as_expression(expression))
 
     @property
-    def _box(self) -> tuple[Mapping[Symbol, Expr], Domain]:
-        edge = factor(self.side.edge.subs(self.side.where))
-        ranges: dict[Symbol, Any] = dict(self.side.ranges)
-        if self.sign != 0:
-            ranges[_ALONG] = (0, None) if self.sign > 0 else (0, 1)
-        return {s: {1: edge + _ALONG, 0: edge, -1: edge * _ALONG}[self.sign]}, Domain(ranges)
-
-    @property
     def edge(self) -> Mapping[Symbol, Expr]:
         """What s is between easy and hard tasks."""
         return {s: self.side.edge}
 
     def points(self, count: int, seed: int = 0) -> list[dict[Symbol, Rational]]:
         """``count`` exact points of the regime, in s and the parameters of :attr:`Side.ranges`."""
-        swap, box = self._box
+        swap, box = _box(self)
         points = []
         for drawn in box.sample(count, seed) if box.symbols else [{}] * count:
             values = {symbol: Rational(value) for symbol, value in drawn.items()}
@@ -225,9 +217,19 @@ class PowerRegime:
         return points
 
 
+@lru_cache(maxsize=256)  # with the box the ring is kept in which it reads its parameters
+def _box(regime: PowerRegime) -> tuple[Mapping[Symbol, Expr], Domain]:
+    """What is put in for s so that a regime is an open box, and that box."""
+    edge = factor(regime.side.edge.subs(regime.side.where))
+    ranges: dict[Symbol, Any] = dict(regime.side.ranges)
+    if regime.sign != 0:
+        ranges[_ALONG] = (0, None) if regime.sign > 0 else (0, 1)
+    return {s: {1: edge + _ALONG, 0: edge, -1: edge * _ALONG}[regime.sign]}, Domain(ranges)
+
+
 @lru_cache(maxsize=4096)  # certificates ask for the same signs again and again
 def _sign_in(regime: PowerRegime, expression: Expr) -> int | None:
-    swap, box = regime._box
+    swap, box = _box(regime)
     return box.sign(expression.subs(regime.side.where).subs(swap))
 
 

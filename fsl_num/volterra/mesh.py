@@ -164,7 +164,7 @@ class MeshEquation:
         return math.log(loss / law), slope / loss - law_slope / law
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def mesh_equation(s: float, beta: float, size: float, horizon: float) -> MeshEquation:
     """The equation of a model up to a horizon (intrinsic time), on its mesh.
 
@@ -231,7 +231,7 @@ def last_row(modes: LinearModes, mesh: Mesh) -> tuple[Array, Array]:
     return (far * decay).sum(axis=0), (near * decay).sum(axis=0)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=1024)
 def infinite_row(s: float, beta: float, horizon: float) -> tuple[Array, Array, Array]:
     """Weights of the last node for K_infinity, and e_infinity at the nodes."""
     modes = few_modes(s, beta, math.inf, horizon)

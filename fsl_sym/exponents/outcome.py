@@ -103,7 +103,7 @@ class Optimiser:
                 f"bounds them (as {self.law.variables[0]} >= 1: they may fall below 1)"
             )
         conditions: list[Condition | None] = list(bases[winner].attains(self.walls))
-        for basis in dict.fromkeys(bases):
+        for basis in bases:
             conditions.extend(basis.bounds(self.walls))
         tied = []
         for index in feasible:
@@ -121,7 +121,7 @@ class Optimiser:
                 pick = (max if maximise else min)(candidates, key=lambda each: values.triple(each.point[coordinate]))
                 end = pick.point[coordinate]
                 conditions.extend(pick.attains(self.walls))
-                for each in dict.fromkeys(candidates):
+                for each in candidates:
                     conditions.extend(each.bounds(self.walls))
                     gap = self._gap(each.point[coordinate], end)
                     inward = self._gap(end, each.point[coordinate]) if maximise else gap

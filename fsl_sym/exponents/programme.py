@@ -7,16 +7,18 @@ which it stays optimal are then rational functions of the parameters.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import product
+from math import lcm
 from typing import Any
 
 from sympy import Symbol
 
 from fsl_sym.exponents.clock import Clock
-from fsl_sym.exponents.law import Affine, Branch, Constraint, Element, Law
+from fsl_sym.exponents.law import Affine, Element, Law
 from fsl_sym.exponents.simplex import Optimum, Triple, solve
 from fsl_sym.exponents.walls import AtPoint, Condition, Point, Signs, Walls, value_at
 
@@ -26,23 +28,34 @@ POSITIVE: Signs = frozenset((1,))
 NOT_ZERO: Signs = frozenset((-1, 1))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Row:
     """One inequality: coefficients . x >= right."""
 
     coefficients: tuple[Element, ...]
     right: ElementTriple
 
+    @cached_property
+    def entries(self) -> tuple[tuple[int, Element], ...]:
+        """The coefficients that are not 0, with their places."""
+        return tuple((place, entry) for place, entry in enumerate(self.coefficients) if entry)
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class Basis:
-    """A basis solved over the field: point, multipliers of its rows, slacks; or a proof of infeasibility."""
+    """A basis solved over the field, by its inverse: multipliers of its rows; or a proof of infeasibility."""
 
+    programme: Programme
     rows: tuple[int, ...]
-    point: tuple[ElementTriple, ...]
+    inverse: list[list[Element]]
     multipliers: tuple[Element, ...]
-    slacks: tuple[ElementTriple, ...]
     infeasible: ElementTriple | None = None
+
+    @cached_property
+    def point(self) -> tuple[ElementTriple, ...]:
+        """Where the rows of the basis are equalities."""
+        rights = [self.programme.rows[index].right for index in self.rows]
+        return tuple(self.programme.arithmetic.weighted(line, rights) for line in self.inverse)
 
     def holds(self, values: Values) -> bool:
         """Whether the basis is optimal (or the proof of infeasibility holds) at an exact point of the parameters."""
@@ -51,12 +64,13 @@ class Basis:
                 return False
             if self.infeasible is not None:
                 return lexicographic_sign(self.infeasible, values) > 0
-            for triple in self.point:
-                values.triple(triple)
-            return all(lexicographic_sign(slack, values) >= 0 for slack in self.slacks)
+            point = [values.triple(triple) for triple in self.point]
         except ZeroDivisionError:
             # Its rows are dependent at this point: there it is no basis.
             return False
+        denominator = lcm(*(number.denominator for triple in point for number in triple))
+        whole = [tuple(int(number * denominator) for number in triple) for triple in point]
+        return all(values.satisfied(row, whole, denominator) for row in self.programme.rows)
 
     def bounds(self, walls: Walls) -> Iterator[Condition | None]:
         """Where the multipliers prove the bound on the coordinate (or the infeasibility)."""
@@ -67,8 +81,9 @@ class Basis:
 
     def attains(self, walls: Walls) -> Iterator[Condition | None]:
         """Where the point exists and satisfies every row."""
-        for slack in self.slacks:
-            yield walls.condition(slack, AT_LEAST_ZERO)
+        for index, row in enumerate(self.programme.rows):
+            if index not in self.rows:
+                yield walls.condition(self.programme.arithmetic.slack(row, self.point), AT_LEAST_ZERO)
         for triple in self.point:
             for part in triple:
                 yield walls.condition((part.raw_new(part.denom),), NOT_ZERO)
@@ -82,6 +97,8 @@ class Values:
         self.place = Point(tuple(point[symbol] for symbol in law.domain.symbols) or (Fraction(1),))
         self.box = AtPoint(walls, self.place)
         self._cache: dict[Element, Fraction] = {}
+        self._rows: dict[Row, tuple[list[Fraction], Triple]] = {}
+        self._whole: dict[Row, tuple[list[tuple[int, int]], list[int]]] = {}
 
     def __call__(self, element: Element) -> Fraction:
         """The element's value; ZeroDivisionError where it has a pole."""
@@ -97,31 +114,41 @@ class Values:
         """A triple evaluated component by component."""
         return (self(triple[0]), self(triple[1]), self(triple[2]))
 
+    def row(self, row: Row) -> tuple[list[Fraction], Triple]:
+        """The coefficients and the right side of a row."""
+        known = self._rows.get(row)
+        if known is None:
+            known = self._rows[row] = [self(entry) for entry in row.coefficients], self.triple(row.right)
+        return known
+
+    def satisfied(self, row: Row, point: Sequence[tuple[int, ...]], denominator: int) -> bool:
+        """Whether a row holds at a point, given as whole numbers over a denominator."""
+        known = self._whole.get(row)
+        if known is None:
+            coefficients, right = self.row(row)
+            scale = lcm(*(number.denominator for number in (*coefficients, *right)))
+            entries = [(place, int(coefficients[place] * scale)) for place, _ in row.entries]
+            known = self._whole[row] = entries, [int(bound * scale) for bound in right]
+        entries, bounds = known
+        for part, bound in enumerate(bounds):
+            gap = sum(entry * point[place][part] for place, entry in entries) - bound * denominator
+            if gap:
+                return gap > 0
+        return True
+
 
 class Programme:
     """The rows of one branch of a law under one choice of its constraints, and the bases met so far."""
 
-    def __init__(
-        self,
-        law: Law,
-        branch: Branch,
-        choice: Sequence[Constraint],
-        arithmetic: Arithmetic,
-        ceiling: ElementTriple | None = None,
-    ) -> None:
-        self.law, self.branch, self.choice = law, branch, choice
-        self.arithmetic = arithmetic
-        self.rows = tuple(arithmetic.row(row) for row in _rows(law, branch, choice, ceiling))
+    def __init__(self, law: Law, rows: tuple[Row, ...], arithmetic: Arithmetic) -> None:
+        self.law, self.rows, self.arithmetic = law, rows, arithmetic
         self._bases: dict[tuple[int, bool], list[Basis]] = {}
-
-    @cached_property
-    def size(self) -> int:
-        """The number of coordinates, the loss exponent included."""
-        return len(self.law.variables) + 1
 
     def capped(self, ceiling: ElementTriple) -> Programme:
         """The same programme with a loss exponent of at most ``ceiling``."""
-        return Programme(self.law, self.branch, self.choice, self.arithmetic, ceiling)
+        coefficients = (-self.law.field.one, *(self.law.field.zero for _ in self.law.variables))
+        cap = self.arithmetic.row(coefficients, (-ceiling[0], -ceiling[1], -ceiling[2]))
+        return Programme(self.law, (*self.rows, cap), self.arithmetic)
 
     def optimum(self, values: Values, coordinate: int = 0, maximise: bool = False) -> Basis:
         """The optimal basis at an exact point, symbolic; bases met before are tried first."""
@@ -129,13 +156,8 @@ class Programme:
         for basis in known:
             if basis.holds(values):
                 return basis
-        optimum = solve(
-            [[values(entry) for entry in row.coefficients] for row in self.rows],
-            [values.triple(row.right) for row in self.rows],
-            coordinate,
-            maximise,
-        )
-        basis = self._symbolic(optimum, coordinate, maximise)
+        matrix, right = zip(*map(values.row, self.rows), strict=True)
+        basis = self._symbolic(solve(matrix, right, coordinate, maximise), coordinate, maximise)
         if not basis.holds(values):
             raise AssertionError(f"the optimal basis {basis.rows} fails its own conditions at {values.point}")
         known.append(basis)
@@ -144,53 +166,37 @@ class Programme:
     def _symbolic(self, optimum: Optimum, coordinate: int, maximise: bool) -> Basis:
         field, arithmetic = self.law.field, self.arithmetic
         inverse = arithmetic.inverse([self.rows[index].coefficients for index in optimum.basis])
-        rights = [self.rows[index].right for index in optimum.basis]
-        point = tuple(arithmetic.weighted(line, rights) for line in inverse)
         if optimum.infeasible_row is not None:
             row = self.rows[optimum.infeasible_row]
-            weights = [arithmetic.dot(row.coefficients, column) for column in zip(*inverse, strict=True)]
-            lower = arithmetic.weighted(weights, rights)
+            weights = [arithmetic.along(row, column) for column in zip(*inverse, strict=True)]
+            lower = arithmetic.weighted(weights, [self.rows[index].right for index in optimum.basis])
             gap = tuple(bound - reached for bound, reached in zip(row.right, lower, strict=True))
-            return Basis(
-                (*optimum.basis, optimum.infeasible_row), point, (*(-weight for weight in weights), field.one), (), gap
-            )
+            multipliers = (*(-weight for weight in weights), field.one)
+            return Basis(self, (*optimum.basis, optimum.infeasible_row), inverse, multipliers, gap)
         sign = -field.one if maximise else field.one
-        multipliers = tuple(sign * entry for entry in inverse[coordinate])
-        basic = set(optimum.basis)
-        slacks = tuple(arithmetic.slack(row, point) for index, row in enumerate(self.rows) if index not in basic)
-        return Basis(optimum.basis, point, multipliers, slacks)
+        return Basis(self, optimum.basis, inverse, tuple(sign * entry for entry in inverse[coordinate]))
 
 
 def programmes(law: Law, arithmetic: Arithmetic, clock: Clock) -> Iterator[Programme]:
     """The programmes of a law, one for each way to resolve its minima and its constraints."""
-    for branch in law.branches(clock):
-        for choice in law.choices(clock):
-            clock.check()
-            yield Programme(law, branch, choice, arithmetic)
-
-
-def _rows(law: Law, branch: Branch, choice: Sequence[Constraint], ceiling: ElementTriple | None) -> Iterator[Row]:
-    field = law.field
-    zero, one = field.zero, field.one
-    size = len(law.variables) + 1
-    for sign in (one, -one):
-        for coordinate in range(size):
-            unit = tuple(sign if k == coordinate else zero for k in range(size))
-            yield Row(unit, (-one, zero, zero))
-    for form in branch:
-        yield Row((one, *(-entry for entry in form.coefficients)), (zero, form.power, form.log_power))
-    for constraint in choice:
-        for form in constraint.forms:
-            yield _at_most_zero(form, zero)
-            if constraint.equality:
-                yield _at_most_zero(form.scaled(-one), zero)
-    if ceiling is not None:
-        unit = tuple(-one if k == 0 else zero for k in range(size))
-        yield Row(unit, (-ceiling[0], -ceiling[1], -ceiling[2]))
-
-
-def _at_most_zero(form: Affine, zero: Element) -> Row:
-    return Row((zero, *(-entry for entry in form.coefficients)), (zero, form.power, form.log_power))
+    zero, one = law.field.zero, law.field.one
+    places = range(len(law.variables) + 1)
+    box = [
+        arithmetic.row(tuple(sign if k == place else zero for k in places), (-one, zero, zero))
+        for sign in (one, -one) for place in places
+    ]  # fmt: skip
+    branches = [[arithmetic.bound(one, form) for form in branch] for branch in law.branches(clock)]
+    choices = [
+        [
+            arithmetic.bound(zero, side)
+            for constraint in choice for form in constraint.forms
+            for side in ((form, form.scaled(-one)) if constraint.equality else (form,))
+        ]
+        for choice in law.choices(clock)
+    ]  # fmt: skip
+    for branch, choice in product(branches, choices):
+        clock.check()
+        yield Programme(law, (*box, *branch, *choice), arithmetic)
 
 
 def lexicographic_sign(triple: ElementTriple, values: Values) -> int:
@@ -242,10 +248,14 @@ class Arithmetic:
         """The one object that stands for all elements equal to this: a dictionary finds it without comparing it."""
         return self._elements.setdefault(element, element)
 
-    def row(self, row: Row) -> Row:
-        """The same row of elements that are kept."""
-        first, second, third = map(self._kept, row.right)
-        return Row(tuple(map(self._kept, row.coefficients)), (first, second, third))
+    def row(self, coefficients: Iterable[Element], right: Iterable[Element]) -> Row:
+        """A row of elements that are kept."""
+        first, second, third = map(self._kept, right)
+        return Row(tuple(map(self._kept, coefficients)), (first, second, third))
+
+    def bound(self, scale: Element, form: Affine) -> Row:
+        """That a monomial is at most the loss (``scale`` 1) or at most of order 1 (``scale`` 0)."""
+        return self.row((scale, *(-entry for entry in form.coefficients)), (self.zero, form.power, form.log_power))
 
     def minus(self, left: Element, right: Element) -> Element:
         """left - right."""
@@ -259,6 +269,13 @@ class Arithmetic:
                 total = self.plus(total, self.times(mine, theirs))
         return total
 
+    def along(self, row: Row, point: Sequence[Element]) -> Element:
+        """The sum of the products of a row's coefficients with the coordinates of a point."""
+        total = self.zero
+        for place, entry in row.entries:
+            total = self.plus(total, self.times(entry, point[place]))
+        return total
+
     def weighted(self, weights: Sequence[Element], triples: Sequence[ElementTriple]) -> ElementTriple:
         """The sum of weighted triples."""
         parts = [self.dot(weights, [triple[part] for triple in triples]) for part in range(3)]
@@ -268,7 +285,7 @@ class Arithmetic:
         """row . point - right; what follows a component that is a nonzero number cannot matter and is left zero."""
         slack = [self.zero, self.zero, self.zero]
         for part in range(3):
-            slack[part] = self.minus(self.dot(row.coefficients, [triple[part] for triple in point]), row.right[part])
+            slack[part] = self.minus(self.along(row, [triple[part] for triple in point]), row.right[part])
             if slack[part] and slack[part].numer.is_ground and slack[part].denom.is_ground:
                 break
         return (slack[0], slack[1], slack[2])

@@ -51,22 +51,21 @@ def solve(
         basis[coordinate] = size + coordinate
         for row in table:
             row[coordinate] = -row[coordinate]
-    # Every row of the first basis has the right-hand side (-1, 0, 0).
-    slack = [
-        (-sum(row) - _whole(bound[0], scale), -_whole(bound[1], scale), -_whole(bound[2], scale))
-        for row, bound in zip(table, right, strict=True)
-    ]
+    # A row ends with its slack; every row of the first basis has the right-hand side (-1, 0, 0).
+    for row, bound in zip(table, right, strict=True):
+        row += [-sum(row) - _whole(bound[0], scale), -_whole(bound[1], scale), -_whole(bound[2], scale)]
+    dual += [0, 0, 0]
     for turn in count():
-        violated = [index for index, value in enumerate(slack) if value < (0, 0, 0)]
+        violated = [index for index, row in enumerate(table) if row[size:] < [0, 0, 0]]
         if not violated:
             break
-        entering = min(violated, key=slack.__getitem__) if turn < GREEDY_TURNS else violated[0]
+        entering = min(violated, key=lambda index: table[index][size:]) if turn < GREEDY_TURNS else violated[0]
         row = table[entering]
         candidates = [(Fraction(dual[k], row[k]), basis[k], k) for k in range(size) if row[k] > 0]
         if not candidates:
             return Optimum(tuple(basis), entering)
         _, _, leaving = min(candidates)
-        denominator = _pivot(table, slack, dual, entering, leaving, denominator)
+        denominator = _pivot((*table, dual), row, leaving, denominator)
         basis[leaving] = entering
     return Optimum(tuple(basis))
 
@@ -75,29 +74,15 @@ def _whole(number: Fraction, scale: int) -> int:
     return number.numerator * (scale // number.denominator)
 
 
-def _pivot(
-    table: list[list[int]],
-    slack: list[tuple[int, int, int]],
-    dual: list[int],
-    entering: int,
-    leaving: int,
-    denominator: int,
-) -> int:
+def _pivot(rows: Sequence[list[int]], entering: list[int], leaving: int, denominator: int) -> int:
     """Exchange a row and a column; returns the new denominator, by which every division here is exact."""
-    pivot_row = list(table[entering])
-    pivot, first, second, third = pivot_row[leaving], *slack[entering]
-    for row in (*table, dual):
+    pivot_row = list(entering)
+    pivot = pivot_row[leaving]
+    for row in rows:
         factor = row[leaving]
         if factor:
             row[:] = [(pivot * x - factor * y) // denominator for x, y in zip(row, pivot_row, strict=True)]
             row[leaving] = factor
         elif pivot != denominator:
             row[:] = [pivot * x // denominator for x in row]
-    for index, mine in enumerate(slack):
-        factor = table[index][leaving]
-        slack[index] = (
-            (pivot * mine[0] - factor * first) // denominator,
-            (pivot * mine[1] - factor * second) // denominator,
-            (pivot * mine[2] - factor * third) // denominator,
-        )
     return pivot

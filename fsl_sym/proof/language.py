@@ -89,31 +89,29 @@ def _is_known(item: Basic, kind: type) -> bool:
 
 def strange(value: Any, known: frozenset[type]) -> str:
     """Why something that a rule holds is of a kind that the kernel does not know; "" where all of it is."""
-    if isinstance(value, Basic):
-        return next((f"{kind.__name__} is a class of its own" for kind in _kinds(value)), "")
-    if value is None or type(value) in (int, bool):
-        return ""
-    if isinstance(value, tuple | list | Mapping):
-        inner = (*value, *value.values()) if isinstance(value, Mapping) else value
-        return next((fault for part in inner if (fault := strange(part, known))), "")
-    if type(value) not in known:
-        return f"a {type(value).__name__} is nothing that a rule may hold"
-    if not is_dataclass(value):
-        return ""
-    # text stands where a class says so, a name or a reason, and nowhere else: sympy would evaluate it
-    parts = ((getattr(value, part.name), part.type) for part in fields(value))
-    checked = (part for part, kind in parts if not (kind == "str" and type(part) is str))
-    return next((fault for part in checked if (fault := strange(part, known))), "")
-
-
-def _kinds(value: Basic) -> list[type]:
-    """The classes in an expression that are neither those of sympy nor functions without a definition."""
-    waiting, kinds = [value], []
+    waiting: list[Any] = [value]
+    seen: dict[
+        int, Any
+    ] = {}  # what stands in a thousand places is looked at once; kept, so that its place stays its own
     while waiting:
         item = waiting.pop()
-        kind = type(item)
-        if not (kind.__module__ or "").startswith("sympy.") and kind.__module__ != _OWN:
-            if not (isinstance(item, AppliedUndef) and kind.__module__ is None):
-                kinds.append(kind)
-        waiting += item.args
-    return kinds
+        if id(item) in seen:
+            continue
+        seen[id(item)], kind = item, type(item)
+        if isinstance(item, Basic):
+            if not (_is_of_sympy(kind) or isinstance(item, AppliedUndef) and kind.__module__ is None):
+                return f"{kind.__name__} is a class of its own"
+            waiting += item.args
+        elif isinstance(item, tuple | list | Mapping):
+            waiting += (*item, *item.values()) if isinstance(item, Mapping) else item
+        elif item is not None and kind not in (int, bool):
+            if kind not in known:
+                return f"a {kind.__name__} is nothing that a rule may hold"
+            # text stands where a class says so, a name or a reason, and nowhere else: sympy would evaluate it
+            parts = ((getattr(item, part.name), part.type) for part in fields(item)) if is_dataclass(item) else ()
+            waiting += [part for part, declared in parts if not (declared == "str" and type(part) is str)]
+    return ""
+
+
+def _is_of_sympy(kind: type) -> bool:
+    return (kind.__module__ or "").startswith("sympy.") or kind.__module__ == _OWN

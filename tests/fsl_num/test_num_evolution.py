@@ -48,7 +48,7 @@ class Published:
         scale, basis = np.linalg.eigh(self.c)
         points = []
         for z in normals:
-            point = self.mean + self.sigma * (basis @ (np.sqrt(scale) * z))
+            point = self.mean + self.sigma * (basis @ (np.sqrt(scale) * (basis.T @ z)))  # whichever axis comes first
             points.append(np.minimum(np.maximum(point, self.lower), self.upper))
             if (points[-1] != point).any():
                 self.seen.add("a point at the wall")

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -164,27 +165,18 @@ class BudgetedLaw:
         return np.where(feasible & (time >= 0), risk, np.inf)
 
 
-@lru_cache(maxsize=256)
 def _optima(
-    schedule: str,
-    budget: str,
-    s: float,
-    beta: float,
-    free_steps: bool,
-    infinite_model: bool,
-    settled: bool,
-    power: float | None,
-    free_final: bool,
-    capped: bool = True,
-    last_power: float = 1.0,
-) -> tuple[tuple[BudgetedLaw, Minimum], ...]:
+    schedule: str, budget: str, s: float, beta: float, *, settled: bool, **fields: Any
+) -> list[tuple[BudgetedLaw, Minimum]]:
+    """The laws at the budgets, and their minima."""
     budgets = LOG_BUDGETS[SETTLED:] if settled else LOG_BUDGETS
-    laws = [
-        BudgetedLaw(schedule, budget, s, beta, each, free_steps, infinite_model, power=power, free_final=free_final,
-                    capped=capped, last_power=last_power)
-        for each in budgets
-    ]  # fmt: skip
-    return tuple((law, minimise_law(law.log_risk, law.bounds, log_budget=law.log_budget)) for law in laws)
+    laws = [BudgetedLaw(schedule, budget, s, beta, each, **fields) for each in budgets]
+    return [(law, _optimum(law)) for law in laws]
+
+
+@lru_cache(maxsize=1024)  # an allocation and the comparisons of its least risk ask for one law
+def _optimum(law: BudgetedLaw) -> Minimum:
+    return minimise_law(law.log_risk, law.bounds, log_budget=law.log_budget)
 
 
 def _ray(name: str, optima: Sequence[tuple[BudgetedLaw, Minimum]], values: Sequence[float]) -> Ray:
@@ -203,7 +195,7 @@ def measure_risk(
     ``settled`` leaves out the budgets that are not judged; where not ``capped``, a may be larger than 1;
     b is a K^-``last_power``.
     """
-    optima = _optima(schedule, budget, s, beta, False, False, settled, power, False, capped, last_power)
+    optima = _optima(schedule, budget, s, beta, settled=settled, power=power, capped=capped, last_power=last_power)
     return _ray("excess_risk", optima, [optimum.log_value for _, optimum in optima])
 
 
@@ -231,7 +223,10 @@ def measure_allocation(
     """
     values: dict[str, list[float]] = {}
     unbounded: set[str] = set()
-    optima = _optima(schedule, budget, s, beta, free_steps, infinite_model, settled, power, free_final)
+    optima = _optima(
+        schedule, budget, s, beta, settled=settled, free_steps=free_steps, infinite_model=infinite_model, power=power,
+        free_final=free_final,
+    )  # fmt: skip
     laws = [law for law, _ in optima]
     for law, optimum in optima:
         values.setdefault("excess_risk", []).append(optimum.log_value)

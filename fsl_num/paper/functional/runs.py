@@ -87,7 +87,7 @@ def sizes(sample: Sample, path: Path) -> Array:
     return np.unique(np.floor(np.geomspace(first, 10.0**last, count)))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def _block_equation(constants: Constants, s: float, beta: float, size: float, horizon: float) -> MeshEquation:
     return equation_of_modes(s, beta, size, horizon, *block_modes(constants, s, beta, size, horizon))
 
