@@ -15,9 +15,10 @@ gamma near-optimal at D**(-s/(s + 1)) where s > 1 - 1/beta
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Final
 
 from sympy import Expr, Integer, Symbol, factor, oo
@@ -27,7 +28,8 @@ from fsl_sym.exponents.certificate import Certificate, certificate_at, proves
 from fsl_sym.exponents.law import Law
 from fsl_sym.order import Order, OrderRange
 from fsl_sym.power_regimes import PowerRegime
-from fsl_sym.proof import Derivation, NearOptimal, Optimal, Step, Vanishing
+from fsl_sym.proof import AllCases, Derivation, NearOptimal, Optimal, OptimalAt, Step, Vanishing
+from fsl_sym.proof.formulas import put
 from fsl_sym.values import as_fraction
 
 ENDS: Final = ("at", "from", "up to")
@@ -36,6 +38,7 @@ _POINTS: Final = 8
 """Of a regime, at which a certificate is sought that proves all of it: for the laws of the catalogue the first does."""
 
 
+@lru_cache(maxsize=256)  # claims compare the least values of others
 def least_value(loss: Expr, program: tuple[Any, ...], regime: Regime | PowerRegime, order: Order) -> Derivation:
     """The least value of a law all over a regime; ``program`` are its variables, its budget and its constraints.
 
@@ -46,6 +49,39 @@ def least_value(loss: Expr, program: tuple[Any, ...], regime: Regime | PowerRegi
     rule = replace(rule, certificates=_certificates((rule.law(loss),), regime))
     step = Step(loss, rule.order.as_expr(budget), rule, f"{regime.name}: {regime.condition}")
     return Derivation(f"least value, {regime.name}", "The least value of a law", (step,))
+
+
+def in_all_regimes(
+    least: Sequence[Derivation], regimes: Sequence[Regime | PowerRegime], order: Expr, title: str = "in all regimes"
+) -> Derivation:
+    """The least value of a law in all regimes of the plane, or of one side of it, as one order.
+
+    ``least`` are those regime by regime; ``order`` may say by a minimum or maximum of exponents which one is meant.
+
+    >>> from sympy import Min
+    >>> from fsl_sym.domain import REGIMES
+    >>> from fsl_sym.optimal_rates import least_orders
+    >>> from fsl_sym.symbols import D, beta, s
+    >>> print(in_all_regimes(least_orders("data"), REGIMES, D ** -Min(s, s * beta / (1 + s * beta))).prove().conclusion)
+    T**(-s) + T**(1/beta)/D optimum D**(-Min(s, beta*s/(beta*s + 1)))
+    """
+    step = Step(least[0].conclusion.left, order, AllCases(tuple(least), tuple(regimes)), title)
+    return Derivation(f"least value, {title}", "The least value of a law in all regimes", (step,))
+
+
+def at_values(least: Derivation, values: Mapping[Symbol, Expr], order: Expr) -> Derivation:
+    """A least value at values of s and beta, as of one task: s = alpha/beta; ``order`` is that of the lemma there.
+
+    >>> from sympy import Symbol
+    >>> from fsl_sym.optimal_rates import least_orders
+    >>> from fsl_sym.symbols import D, beta, s
+    >>> alpha = Symbol("alpha", positive=True)
+    >>> print(at_values(least_orders("data")[2], {s: alpha / beta}, D ** (-alpha / beta)).prove().conclusion)
+    T**(-alpha/beta) + T**(1/beta)/D optimum D**(-alpha/beta) where alpha/beta < 1 - 1/beta
+    """
+    rule = OptimalAt(least, tuple(values.items()))
+    step = Step(put(least.conclusion.left, values), order, rule, ", ".join(f"{one} = {values[one]}" for one in values))
+    return Derivation(f"{least.name}, at {step.why}", "The least value of a law at these values", (step,))
 
 
 def near_optimal(
@@ -69,8 +105,9 @@ def near_optimal(
     return tuple(derivations)
 
 
-def vanishing(order: Order, base: Symbol, regime: Regime | PowerRegime) -> Derivation:
-    """That an order tends to 0 all over a regime; of one that does not, a derivation that proves nothing.
+def vanishing(order: Order, base: Symbol, regime: Regime | PowerRegime | None = None) -> Derivation:
+    """That an order tends to 0 all over a regime, or for all values of its letters; of one that does not, a derivation
+    that proves nothing.
 
     >>> from fsl_sym.domain import HARD
     >>> from fsl_sym.symbols import N, s
@@ -78,8 +115,9 @@ def vanishing(order: Order, base: Symbol, regime: Regime | PowerRegime) -> Deriv
     log(N)/N**s -> 0 as N -> oo where s < 1 - 1/beta
     """
     rule = Vanishing(_written(order), regime, base)
-    step = Step(rule.order.as_expr(base), Integer(0), rule, f"{regime.name}: {regime.condition}")
-    return Derivation(f"vanishing, {regime.name}", "An order that tends to 0", (step,))
+    name = "all values" if regime is None else regime.name
+    step = Step(rule.order.as_expr(base), Integer(0), rule, name if regime is None else f"{name}: {regime.condition}")
+    return Derivation(f"vanishing, {name}", "An order that tends to 0", (step,))
 
 
 def _written(order: Order) -> Order:
