@@ -45,7 +45,7 @@ def least_value(loss: Expr, program: tuple[Any, ...], regime: Regime | PowerRegi
     A derivation of another order than that of the least value proves nothing.
     """
     variables, budget, constraints = program
-    rule = Optimal((), regime, variables, budget, constraints, _written(order))
+    rule = Optimal((), regime, variables, budget, constraints, written(order))
     rule = replace(rule, certificates=_certificates((rule.law(loss),), regime))
     step = Step(loss, rule.order.as_expr(budget), rule, f"{regime.name}: {regime.condition}")
     return Derivation(f"least value, {regime.name}", "The least value of a law", (step,))
@@ -95,7 +95,7 @@ def near_optimal(
     said = {"at": orders.lower} if orders.is_point else {"from": orders.lower, "up to": orders.upper}
     derivations = []
     for end, order in ((end, order) for end, order in said.items() if end in ends):
-        rule = NearOptimal(least, (), regime, None if order is None else _written(order), end)
+        rule = NearOptimal(least, (), regime, None if order is None else written(order), end)
         rule = replace(rule, certificates=_certificates(rule.laws(quantity).values(), regime))
         unbounded = oo if end == "up to" else Integer(0)
         after = unbounded if rule.order is None else rule.order.as_expr(rule.program[3])
@@ -114,15 +114,22 @@ def vanishing(order: Order, base: Symbol, regime: Regime | PowerRegime | None = 
     >>> print(vanishing(Order(-s, 1), N, HARD).prove().conclusion)
     log(N)/N**s -> 0 as N -> oo where s < 1 - 1/beta
     """
-    rule = Vanishing(_written(order), regime, base)
+    rule = Vanishing(written(order), regime, base)
     name = "all values" if regime is None else regime.name
     step = Step(rule.order.as_expr(base), Integer(0), rule, name if regime is None else f"{name}: {regime.condition}")
     return Derivation(f"vanishing, {name}", "An order that tends to 0", (step,))
 
 
-def _written(order: Order) -> Order:
-    """An order with its exponents written the one way in which those of the engine are."""
-    return Order(factor(order.power), factor(order.log_power))
+def written(order: Order) -> Order:
+    """An order with its exponents written the one way in which those of the engine are.
+
+    >>> from fsl_sym.symbols import s
+    >>> written(Order(-(1 + s) / 2)), written(Order(s**2 / (s + s**2)))
+    (Order(power=-s/2 - 1/2, log_power=0), Order(power=s/(s + 1), log_power=0))
+    """
+    # sympy multiplies a number into a sum wherever it evaluates, and factor takes it out again
+    factors = (factor(each) for each in (order.power, order.log_power))
+    return Order(*(each.func(*each.args) if each.args else each for each in factors))
 
 
 def _certificates(laws: Iterable[Law], regime: Regime | PowerRegime) -> tuple[Certificate, ...]:

@@ -43,6 +43,8 @@ vanishing-end/saturation
 vanishing-end/data
 vanishing-end/compute
 optimal-schedule/data
+optimal-schedule/data-easy
+optimal-schedule/data-hard
 optimal-schedule/compute
 exp-decay/intrinsic-time
 lemma: N-exp-decay

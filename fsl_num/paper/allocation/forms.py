@@ -9,7 +9,7 @@ from functools import partial
 from itertools import chain
 from typing import Any, Protocol
 
-from sympy import Expr, Integer, Symbol, factor, oo
+from sympy import Expr, Integer, Symbol, oo
 
 from fsl_num.claims.claim import ALL_REGIMES, Claim, Role, Sample
 from fsl_num.claims.hypotheses import Located
@@ -20,6 +20,7 @@ from fsl_sym.allocation import QUANTITIES, Allocation, optimal_allocation
 from fsl_sym.domain import REGIMES, Regime
 from fsl_sym.laws import BUDGETS, SCHEDULES, scaling_law
 from fsl_sym.near_optimal import ENDS, in_all_regimes, least_value, near_optimal, vanishing
+from fsl_sym.near_optimal import written as as_derived
 from fsl_sym.order import Order, OrderRange
 from fsl_sym.power_regimes import PowerRegime
 from fsl_sym.proof import AllOf, Derivation, Formula, all_of, tends
@@ -226,7 +227,7 @@ def _text(name: str, each: OrderRange, base: Symbol) -> str:
 
 def written(order: Order, base: Symbol) -> Any:
     """An order with its exponents written the one way in which the derived ones are."""
-    return Order(factor(order.power), factor(order.log_power)).as_expr(base)
+    return as_derived(order).as_expr(base)
 
 
 @dataclass(frozen=True)
