@@ -105,7 +105,8 @@ CLAIMS: tuple[Claim, ...] = (
                replace(risk_is(functional(POWERS), "<~"), where=Ge(t, CRITICAL * M**beta)))),
         (*GIVEN, "sigma >= 0", "c = 0.3 (0.003 for the bounds beyond)"), _general_measured, _general, _general_mutants,
         depends=("approximation-error", "lemma:convolution-kernel", "prop:fsl-weak-upper-bound"), family=FAMILY,
-        moved=led, quoted=r"There exists a $c>0$ such that for $0\leq t \leq c M^\beta$,  it holds that",
+        moved=led, beyond=lambda sample: {name: {"window": rays} for name, rays in unstable(sample).items()},
+        quoted=r"There exists a $c>0$ such that for $0\leq t \leq c M^\beta$,  it holds that",
     ),
     Claim(
         "thm: fsl-general-noise/all-times", "thm: fsl-general-noise", 549, "the law with K_M: all t, all s, all noise",
@@ -128,7 +129,7 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: functional_law(sample, MIXED, direction="upper"),
         lambda sample: {"of that order": functional_law(sample, MIXED)}
         | {f"without {term}": without(sample, term, MIXED, "upper") for term in MIXED[:3]},
-        depends=("lemma:convolution-kernel",), family=FAMILY, moved=led,
+        depends=("lemma:convolution-kernel",), family=FAMILY, moved=led, beyond=unstable,
         quoted=r"\mathbb{E}[\mathcal{E}_t] \lesssim M^{-s\beta} + e_M(t)",
     ),
     Claim(
