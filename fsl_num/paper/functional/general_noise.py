@@ -15,7 +15,17 @@ from fsl_num.paper.block_constants import UP_TO_CONSTANTS, Constants
 from fsl_num.paper.block_spectra import block_modes
 from fsl_num.paper.functional.formulas import MODEL_PAIR, POWERS, Pair, functional, risk_is
 from fsl_num.paper.functional.laws import FAMILY, GIVEN, INFINITE, TERMS, dropped, functional_law, without
-from fsl_num.paper.functional.rays import Rays, all_rays, balanced, decided, everywhere, loud, unstable, window
+from fsl_num.paper.functional.rays import (
+    Rays,
+    all_rays,
+    balanced,
+    decided,
+    everywhere,
+    later,
+    loud,
+    unstable,
+    window,
+)
 from fsl_num.paper.functional.runs import AFTER, BEYOND, EDGE, led
 from fsl_num.paper.hypotheses import MODEL
 from fsl_num.paper.kernel.rays import (
@@ -118,7 +128,8 @@ CLAIMS: tuple[Claim, ...] = (
         functional_law,
         lambda sample: dropped(*TERMS[:3], *(("batch",) if decided(sample) else ()))(sample),
         derive=best_constants.all_times_derivations, role="stronger", strengthens="thm: fsl-general-noise",
-        depends=("cor: contraction/longer",), family=FAMILY, beyond=unstable,
+        depends=("cor: contraction/longer",), family=FAMILY,
+        beyond=lambda sample: {**unstable(sample), **later(sample)},
     ),
     Claim(
         "prop:fsl-weak-upper-bound", "prop:fsl-weak-upper-bound", 2211, "the upper bound with K_infinity, all t",
