@@ -101,9 +101,7 @@ def compared(problems: Sequence[tuple[str, str]] = PROBLEMS, regimes: Sequence[s
 
 
 CONSTANT_RATE: Final = compared([("constant", budget) for budget in BUDGETS])
-EASY_DECAY, HARD_DECAY = (
-    compared([("exp-decay", "compute")], regimes) for regimes in (("easy",), ("easy", "hard"))
-)
+EASY_DECAY, HARD_DECAY = (compared([("exp-decay", "compute")], regimes) for regimes in (("easy",), ("easy", "hard")))
 
 
 def capacity_ratios(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
