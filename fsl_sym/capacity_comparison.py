@@ -11,18 +11,21 @@ from __future__ import annotations
 
 from typing import Final
 
-from sympy import Expr, Integer, Symbol, factor
+from sympy import Symbol, factor
 
-from fsl_sym.algebra.equality import sign, simplified
+from fsl_sym.algebra.equality import simplified
 from fsl_sym.allocation import optimal_allocation
-from fsl_sym.laws import BUDGETS, SCHEDULES
+from fsl_sym.domain import REGIMES
+from fsl_sym.laws import scaling_law
+from fsl_sym.near_optimal import at_values, in_all_regimes, least_value
 from fsl_sym.order import Order
-from fsl_sym.proof import Derivation, Smaller, Step, chains
-from fsl_sym.symbols import beta, s
+from fsl_sym.proof import Derivation, Smaller, Step
+from fsl_sym.symbols import C, N, beta, s
 
 ALPHA: Final = Symbol("alpha", positive=True)
 MORE: Final = Symbol("x", positive=True)
-_BEYOND: Final = Symbol("y", positive=True)
+ONE_TASK: Final = {s: ALPHA / beta}
+"""The relative difficulty of a task of which alpha = s beta is given."""
 
 
 def fixed_task_order(
@@ -33,52 +36,23 @@ def fixed_task_order(
     Raises ValueError for unknown names, KeyError for a quantity that the schedule does not have.
     """
     order = getattr(optimal_allocation(schedule, budget).regime(regime).quantities[quantity], end)
-    fixed = {s: ALPHA / beta}
-    return Order(factor(simplified(order.power.subs(fixed))), factor(simplified(order.log_power.subs(fixed))))
+    return Order(*(factor(simplified(each.subs(ONE_TASK))) for each in (order.power, order.log_power)))
 
 
-def _at(expression: Expr, regime: str, more: Expr) -> Expr:
-    """At beta + more, with beta beyond 1 + alpha in the hard regime, and 1 + alpha beyond beta + more in the easy."""
-    moved = expression.subs(beta, beta + more)
-    if regime == "hard":
-        return moved.subs(beta, 1 + ALPHA + _BEYOND)
-    return moved.subs(ALPHA, beta - 1 + MORE + _BEYOND)
+def least_of_task(schedule: str, budget: str, regime: str = "") -> Derivation:
+    """The least risk of one task: the theorem of the schedule's law at s = alpha/beta, in a regime or in all of them.
 
-
-def capacity_derivation() -> tuple[Derivation, ...]:
-    """A smaller beta never gives a larger order of risk; where it gives a smaller one, and where the same.
-
-    Powers first, then powers of the logarithm where the powers are equal.
-
-    >>> all(each.verify().holds for each in capacity_derivation())
-    True
+    >>> print(least_of_task("exp-decay", "compute", "easy").prove().conclusion.right)
+    log(C)**(alpha/(alpha + 2))/C**(alpha/(alpha + 2))
     """
-    steps: list[Step] = []
-
-    def compared(name: str, regime: str, what: Expr) -> None:
-        first, second = (_at(what, regime, more) for more in (Integer(0), MORE))
-        strict = sign(second - first) != 0
-        why = f"{name}, {regime}: beta against beta + x" if strict else f"{name}, {regime}: beta does not enter"
-        steps.append(Step(first, second, Smaller(strict), why))
-
-    for schedule in SCHEDULES:
-        for budget in BUDGETS:
-            for regime in ("easy", "hard"):
-                order = fixed_task_order(schedule, budget, regime)
-                compared(f"{schedule}, {budget}", regime, order.power)
-                if not order.power.has(beta):
-                    compared(f"{schedule}, {budget}, log power", regime, order.log_power)
-            easy, hard = (fixed_task_order(schedule, budget, regime).power for regime in ("easy", "hard"))
-            across = _at(hard, "hard", Integer(0))
-            steps.append(
-                Step(
-                    easy.subs(beta, 1 + ALPHA),
-                    across,
-                    Smaller(strict=True),
-                    f"{schedule}, {budget}: from hard to the edge",
-                )
-            )
-    return chains("capacity", "The optimal risk of one task against capacity", tuple(steps), "sec: effect-lrs")
+    law, base = optimal_allocation(schedule, budget), N if budget == "data" else C
+    loss, program = scaling_law(schedule).under(base)
+    each = {one.name: least_value(loss, program, one, law.regime(one.name).excess_risk) for one in REGIMES}
+    order = fixed_task_order(schedule, budget, regime or "easy").as_expr(base)
+    if regime:
+        return at_values(each[regime], ONE_TASK, order)
+    plane = in_all_regimes(tuple(each.values()), REGIMES, law.regime("easy").excess_risk.as_expr(base))
+    return at_values(plane, ONE_TASK, order)
 
 
 def peak_rate_derivation() -> tuple[Derivation, ...]:

@@ -15,9 +15,10 @@ gamma near-optimal at D**(-s/(s + 1)) where s > 1 - 1/beta
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Final
 
 from sympy import Expr, Integer, Symbol, factor, oo
@@ -27,7 +28,8 @@ from fsl_sym.exponents.certificate import Certificate, certificate_at, proves
 from fsl_sym.exponents.law import Law
 from fsl_sym.order import Order, OrderRange
 from fsl_sym.power_regimes import PowerRegime
-from fsl_sym.proof import Derivation, NearOptimal, Optimal, Step, Vanishing
+from fsl_sym.proof import AllCases, Derivation, NearOptimal, Optimal, OptimalAt, Step, Vanishing
+from fsl_sym.proof.formulas import put
 from fsl_sym.values import as_fraction
 
 ENDS: Final = ("at", "from", "up to")
@@ -36,16 +38,50 @@ _POINTS: Final = 8
 """Of a regime, at which a certificate is sought that proves all of it: for the laws of the catalogue the first does."""
 
 
+@lru_cache(maxsize=256)  # claims compare the least values of others
 def least_value(loss: Expr, program: tuple[Any, ...], regime: Regime | PowerRegime, order: Order) -> Derivation:
     """The least value of a law all over a regime; ``program`` are its variables, its budget and its constraints.
 
     A derivation of another order than that of the least value proves nothing.
     """
     variables, budget, constraints = program
-    rule = Optimal((), regime, variables, budget, constraints, _written(order))
+    rule = Optimal((), regime, variables, budget, constraints, written(order))
     rule = replace(rule, certificates=_certificates((rule.law(loss),), regime))
     step = Step(loss, rule.order.as_expr(budget), rule, f"{regime.name}: {regime.condition}")
     return Derivation(f"least value, {regime.name}", "The least value of a law", (step,))
+
+
+def in_all_regimes(
+    least: Sequence[Derivation], regimes: Sequence[Regime | PowerRegime], order: Expr, title: str = "in all regimes"
+) -> Derivation:
+    """The least value of a law in all regimes of the plane, or of one side of it, as one order.
+
+    ``least`` are those regime by regime; ``order`` may say by a minimum or maximum of exponents which one is meant.
+
+    >>> from sympy import Min
+    >>> from fsl_sym.domain import REGIMES
+    >>> from fsl_sym.optimal_rates import least_orders
+    >>> from fsl_sym.symbols import D, beta, s
+    >>> print(in_all_regimes(least_orders("data"), REGIMES, D ** -Min(s, s * beta / (1 + s * beta))).prove().conclusion)
+    T**(-s) + T**(1/beta)/D optimum D**(-Min(s, beta*s/(beta*s + 1)))
+    """
+    step = Step(least[0].conclusion.left, order, AllCases(tuple(least), tuple(regimes)), title)
+    return Derivation(f"least value, {title}", "The least value of a law in all regimes", (step,))
+
+
+def at_values(least: Derivation, values: Mapping[Symbol, Expr], order: Expr) -> Derivation:
+    """A least value at values of s and beta, as of one task: s = alpha/beta; ``order`` is that of the lemma there.
+
+    >>> from sympy import Symbol
+    >>> from fsl_sym.optimal_rates import least_orders
+    >>> from fsl_sym.symbols import D, beta, s
+    >>> alpha = Symbol("alpha", positive=True)
+    >>> print(at_values(least_orders("data")[2], {s: alpha / beta}, D ** (-alpha / beta)).prove().conclusion)
+    T**(-alpha/beta) + T**(1/beta)/D optimum D**(-alpha/beta) where alpha/beta < 1 - 1/beta
+    """
+    rule = OptimalAt(least, tuple(values.items()))
+    step = Step(put(least.conclusion.left, values), order, rule, ", ".join(f"{one} = {values[one]}" for one in values))
+    return Derivation(f"{least.name}, at {step.why}", "The least value of a law at these values", (step,))
 
 
 def near_optimal(
@@ -59,7 +95,7 @@ def near_optimal(
     said = {"at": orders.lower} if orders.is_point else {"from": orders.lower, "up to": orders.upper}
     derivations = []
     for end, order in ((end, order) for end, order in said.items() if end in ends):
-        rule = NearOptimal(least, (), regime, None if order is None else _written(order), end)
+        rule = NearOptimal(least, (), regime, None if order is None else written(order), end)
         rule = replace(rule, certificates=_certificates(rule.laws(quantity).values(), regime))
         unbounded = oo if end == "up to" else Integer(0)
         after = unbounded if rule.order is None else rule.order.as_expr(rule.program[3])
@@ -69,22 +105,31 @@ def near_optimal(
     return tuple(derivations)
 
 
-def vanishing(order: Order, base: Symbol, regime: Regime | PowerRegime) -> Derivation:
-    """That an order tends to 0 all over a regime; of one that does not, a derivation that proves nothing.
+def vanishing(order: Order, base: Symbol, regime: Regime | PowerRegime | None = None) -> Derivation:
+    """That an order tends to 0 all over a regime, or for all values of its letters; of one that does not, a derivation
+    that proves nothing.
 
     >>> from fsl_sym.domain import HARD
     >>> from fsl_sym.symbols import N, s
     >>> print(vanishing(Order(-s, 1), N, HARD).prove().conclusion)
     log(N)/N**s -> 0 as N -> oo where s < 1 - 1/beta
     """
-    rule = Vanishing(_written(order), regime, base)
-    step = Step(rule.order.as_expr(base), Integer(0), rule, f"{regime.name}: {regime.condition}")
-    return Derivation(f"vanishing, {regime.name}", "An order that tends to 0", (step,))
+    rule = Vanishing(written(order), regime, base)
+    name = "all values" if regime is None else regime.name
+    step = Step(rule.order.as_expr(base), Integer(0), rule, name if regime is None else f"{name}: {regime.condition}")
+    return Derivation(f"vanishing, {name}", "An order that tends to 0", (step,))
 
 
-def _written(order: Order) -> Order:
-    """An order with its exponents written the one way in which those of the engine are."""
-    return Order(factor(order.power), factor(order.log_power))
+def written(order: Order) -> Order:
+    """An order with its exponents written the one way in which those of the engine are.
+
+    >>> from fsl_sym.symbols import s
+    >>> written(Order(-(1 + s) / 2)), written(Order(s**2 / (s + s**2)))
+    (Order(power=-s/2 - 1/2, log_power=0), Order(power=s/(s + 1), log_power=0))
+    """
+    # sympy multiplies a number into a sum wherever it evaluates, and factor takes it out again
+    factors = (factor(each) for each in (order.power, order.log_power))
+    return Order(*(each.func(*each.args) if each.args else each for each in factors))
 
 
 def _certificates(laws: Iterable[Law], regime: Regime | PowerRegime) -> tuple[Certificate, ...]:

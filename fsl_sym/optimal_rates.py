@@ -15,12 +15,13 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Final
 
-from sympy import Eq, Expr, Min, Symbol, factor, sqrt
+from sympy import Eq, Expr, Integral, Min, Symbol, factor, sqrt
 
 from fsl_sym.domain import EDGE, HARD, REGIMES, Regime
 from fsl_sym.exponents.solve import Region, optimal_exponents
+from fsl_sym.near_optimal import near_optimal
 from fsl_sym.order import Order, OrderRange
-from fsl_sym.proof import Derivation, Identity, Optimal, Step
+from fsl_sym.proof import Antiderivative, Derivation, Identity, Optimal, Step
 from fsl_sym.symbols import RANGES, C, D, M, T, beta, gamma, s
 from fsl_sym.values import as_expression
 
@@ -112,6 +113,38 @@ def least_of_decay() -> Derivation:
     'D**(-(beta - 1)*(s + 1)/(2*beta - 1))'
     """
     return _least(DECAY, "decay", HARD)
+
+
+def samples_spent() -> Derivation:
+    """What rates in proportion to 1/sqrt(K), for K = (1 + R)^-(2 - 1/beta), take of samples over an intrinsic time T.
+
+    In units of the last rate, which therefore is 2 beta ((1 + T)^(1/(2 beta)) - 1)/D, and the first
+    (1 + T)^(1 - 1/(2 beta)) times that: of the orders T^(1/(2 beta))/D and T/D.
+
+    >>> print(samples_spent().prove().conclusion)
+    Integral((x_0 + 1)**(-1 + 1/(2*beta)), (x_0, 0, T)) = 2*beta*((T + 1)**(1/(2*beta)) - 1)
+    """
+    power = 1 / (2 * beta)
+    step = Step(
+        Integral((1 + LATE) ** (power - 1), (LATE, 0, T)), 2 * beta * ((1 + T) ** power - 1),
+        Antiderivative(2 * beta * (1 + LATE) ** power), "antiderivative",
+    )  # fmt: skip
+    return Derivation("samples spent", "The samples of rates in proportion to 1/sqrt(K)", (step,))
+
+
+@cache
+def best_quantity(name: str, regime: Regime, quantity: Expr, order: Order, end: str = "at") -> Derivation:
+    """The order of a quantity, or of the least it may be ("from"), where a law is near its least value in a regime.
+
+    ``name`` is that of one of :data:`LAWS`, or "decay". Another order than the derived one gives no proof.
+
+    >>> print(best_quantity("data", HARD, T, Order(1)).prove().conclusion)
+    T near-optimal at D where s < 1 - 1/beta
+    """
+    program = DECAY if name == "decay" else LAWS[name]
+    orders = OrderRange(order, order if end == "at" else None)
+    (derivation,) = near_optimal(_least(program, name, regime), quantity, orders, regime, (end,))
+    return derivation
 
 
 def best_choices(program: tuple[Any, ...], regime: Regime) -> dict[Symbol, OrderRange]:

@@ -6,6 +6,7 @@ Derivations of all other claims prove steps or parts of what these state.
 PROVED = frozenset(
     """
 ass:diagonal
+sec:intro/capacity-never-worse
 ass:source
 assump:source-kernel
 eqn: pop-risk
@@ -38,9 +39,12 @@ vanishing-end/sharp
 multi-step/allocation
 cyclic/allocation
 inverse-sqrt/allocation
+vanishing-end/saturation
 vanishing-end/data
 vanishing-end/compute
 optimal-schedule/data
+optimal-schedule/data-easy
+optimal-schedule/data-hard
 optimal-schedule/compute
 exp-decay/intrinsic-time
 lemma: N-exp-decay
@@ -66,6 +70,9 @@ thm: wsd/data-derived
 thm: wsd/compute-derived
 sec: effect-lrs/data-over-model-derived
 sec: effect-lrs/smallest-peak-rate-and-capacity
+sec: effect-lrs/constant-rate-capacity
+sec: effect-lrs/easy-no-gain
+sec: effect-lrs/hard-gain
 sec: effect-lrs/decay-beats-constant
 sec: effect-lrs/wsd-beats-decay
 sec: effect-lrs/vanishing-decay-phase

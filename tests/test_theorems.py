@@ -114,7 +114,7 @@ def members_of_minima(subject):
     orders = [
         part.right
         for part in parts_of(subject.formula)
-        if part.relation in ("~", "<~") and isinstance(part.right, Expr)
+        if part.relation in ("~", "<~", "optimum") and isinstance(part.right, Expr)
     ]
     chosen = [each for order in orders for each in order.atoms(Min, Max) if each.free_symbols - {s, beta}]
     return {str(member).replace("**", "^") for each in chosen for member in each.args}

@@ -24,6 +24,7 @@ from fsl_num.claims.statements import Joint, NothingCompared
 from fsl_sym.domain import regime_of
 from fsl_sym.proof import Formula
 from fsl_sym.proof.letters import declared
+from fsl_sym.symbols import beta, s
 
 PLACES: Final = tuple(
     (Rational(difficulty), Rational(capacity))
@@ -55,6 +56,10 @@ class HypothesisOutcome:
     detail: str = ""
 
 
+_ENDS_AT: Final = (Rational(2), Rational(7, 2))
+"""Values of beta at which claims are tried at the ends of the ranges of s that their hypotheses say."""
+_WITHIN: Final = Rational(9, 10)
+"""Of an end that does not belong to its range, as near as that."""
 EASIEST: Final = (Rational(3), Rational(3, 2))
 """Where the mini-batch noise of the signal decides beside no other."""
 
@@ -80,16 +85,33 @@ class Elsewhere:
 
 
 def elsewhere(claim: Claim, seed: int = 0) -> Iterator[Elsewhere]:
-    """A claim at :data:`PLACES`; by what it measures beyond its hypotheses in each regime and at :data:`EASIEST`."""
+    """A claim at :data:`PLACES` and at the ends of the ranges of s that it says; by what it measures beyond its
+    hypotheses in each regime and at :data:`EASIEST`."""
     for point in PLACES:
         sample = Sample(regime_of(*point).name, *point, seed=seed)
         yield _judged(claim, sample, "", None)
+    for point in _ends(claim):
+        sample = Sample(regime_of(*point).name, *claim.moved(*point), seed=seed)
+        yield replace(_judged(claim, sample, "", None), regime=True)  # its hypotheses say that it is about the point
     if claim.beyond is not None:
         points = [regime.samples(1, seed)[0] for regime in claim.regime_objects()] + [EASIEST]
         for point in points:
             sample = Sample(regime_of(*point).name, *claim.moved(*point), seed=seed)
             for name, measured in claim.beyond(sample).items():
                 yield _judged(claim, sample, name, measured)
+
+
+def _ends(claim: Claim) -> Iterator[tuple[Any, Any]]:
+    """Points at the ends of the ranges of s among the hypotheses, whatever the regimes are in which it is checked."""
+    for relation in relations_assumed(claim):
+        if relation.relation not in ("<=", "<") or s not in (relation.left, relation.right):
+            continue
+        above = relation.left == s
+        end = relation.right if above else relation.left
+        if end == 0 or not end.free_symbols <= {beta}:
+            continue
+        inside = Rational(1) if relation.relation == "<=" else _WITHIN if above else 1 / _WITHIN
+        yield from ((inside * end.subs(beta, capacity), capacity) for capacity in _ENDS_AT)
 
 
 def _judged(claim: Claim, sample: Sample, name: str, beyond: Any) -> Elsewhere:

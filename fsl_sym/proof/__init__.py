@@ -26,6 +26,7 @@ from fsl_sym.proof.rules.algebra import Defined, Evaluated, Identity, Rewrite, S
 from fsl_sym.proof.rules.base import StepVerdict
 from fsl_sym.proof.rules.bounds import IntegralTest, Maximum, Monotone, Rises, SumToIntegral
 from fsl_sym.proof.rules.calculus import Antiderivative, Limit, Substitution
+from fsl_sym.proof.rules.cases import AllCases, OptimalAt
 from fsl_sym.proof.rules.composition import (
     AtMostBoth,
     FirstTerm,
@@ -43,6 +44,7 @@ from fsl_sym.proof.rules.orders import Assumed, NearOptimal, Optimal, OrderBetwe
 from fsl_sym.proof.rules.sums import Counted, Induction, Interchange, Termwise, ZetaSeries
 
 __all__ = [
+    "AllCases",
     "AllOf",
     "Antiderivative",
     "Assumed",
@@ -70,6 +72,7 @@ __all__ = [
     "MoreTerms",
     "NearOptimal",
     "Optimal",
+    "OptimalAt",
     "OrderBetween",
     "OrderIn",
     "ProofError",

@@ -11,14 +11,16 @@ from fsl_sym.optimal_rates import (
     LAWS,
     LEAST_PRICE,
     above_least_price,
+    best_quantity,
     least_of_decay,
     least_orders,
     price,
+    samples_spent,
     stationary_rate,
 )
 from fsl_sym.order import Order
 from fsl_sym.proof import Derivation, Identity, Step
-from fsl_sym.symbols import gamma
+from fsl_sym.symbols import M, T, beta, gamma, s
 
 
 def test_the_cheapest_rate_is_where_the_square_vanishes():
@@ -44,3 +46,25 @@ def test_neighbouring_orders_are_refused(proofs):
             assert not replace(proof, steps=(wrong,)).verify().holds
         elsewhere = replace(step, rule=replace(step.rule, regime=other))
         assert not replace(proof, steps=(elsewhere,)).verify().holds
+
+
+def test_the_samples_of_the_best_rates_are_an_integral():
+    (step,) = samples_spent().steps
+    assert step.verify().holds
+    assert not replace(step, after=2 * step.after).verify().holds
+
+
+@pytest.mark.parametrize(("name", "regime", "quantity", "power"), [
+    ("data", EASY, T, beta / (1 + s * beta)), ("data", HARD, T, Rational(1)), ("compute", EASY, M, 1 / (2 + s * beta)),
+    ("compute", HARD, T, beta / (1 + beta)),
+])  # fmt: skip
+def test_what_is_best_has_one_order(name, regime, quantity, power):
+    assert best_quantity(name, regime, quantity, Order(power)).verify().holds
+    for wrong in (Order(power + Rational(1, 100)), Order(power, Rational(1, 2))):
+        assert not best_quantity(name, regime, quantity, wrong).verify().holds
+
+
+def test_beyond_m_to_the_beta_more_time_is_as_good():
+    order = Order(beta / (2 + s * beta))
+    assert best_quantity("compute", EASY, T, order, "from").verify().holds
+    assert not best_quantity("compute", EASY, T, order).verify().holds

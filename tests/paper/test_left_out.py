@@ -66,3 +66,13 @@ def test_a_value_that_is_left_out_is_noticed_without_measuring_elsewhere(claim_i
     outcome = verify(without(claim(claim_id), relation))
     assert outcome.verdict is Verdict.UNKNOWN
     assert f"{letter} has the value" in outcome.message and "no hypothesis says so" in outcome.message
+
+
+def test_a_range_of_s_wider_than_the_regimes_of_a_claim_is_noticed():
+    """Checked on hard tasks and on the edge alone, it was accepted for easier ones too where it says so."""
+    subject = claim("eq:numerical_const_term/order")
+    assert contradiction(subject) == ""
+    hypotheses = ["s <= 3" if str(each) == "s <= 1 - 1/beta" else each for each in subject.hypotheses]
+    wider = replace(subject, hypotheses=tuple(hypotheses))
+    assert wider.hypotheses != subject.hypotheses
+    assert contradiction(wider).startswith("s = 3, beta = 2")

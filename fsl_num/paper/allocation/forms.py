@@ -6,9 +6,10 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from itertools import chain
+from typing import Any, Protocol
 
-from sympy import Expr, Integer, Symbol, factor, oo
+from sympy import Expr, Integer, Symbol, oo
 
 from fsl_num.claims.claim import ALL_REGIMES, Claim, Role, Sample
 from fsl_num.claims.hypotheses import Located
@@ -18,7 +19,8 @@ from fsl_num.paper.allocation.numeric_laws import measure_allocation, measure_ri
 from fsl_sym.allocation import QUANTITIES, Allocation, optimal_allocation
 from fsl_sym.domain import REGIMES, Regime
 from fsl_sym.laws import BUDGETS, SCHEDULES, scaling_law
-from fsl_sym.near_optimal import ENDS, least_value, near_optimal, vanishing
+from fsl_sym.near_optimal import ENDS, in_all_regimes, least_value, near_optimal, vanishing
+from fsl_sym.near_optimal import written as as_derived
 from fsl_sym.order import Order, OrderRange
 from fsl_sym.power_regimes import PowerRegime
 from fsl_sym.proof import AllOf, Derivation, Formula, all_of, tends
@@ -225,7 +227,7 @@ def _text(name: str, each: OrderRange, base: Symbol) -> str:
 
 def written(order: Order, base: Symbol) -> Any:
     """An order with its exponents written the one way in which the derived ones are."""
-    return Order(factor(order.power), factor(order.log_power)).as_expr(base)
+    return as_derived(order).as_expr(base)
 
 
 @dataclass(frozen=True)
@@ -271,6 +273,16 @@ class Chosen:
                        for end, order in ends.items() if end in self.ends]  # fmt: skip
         return stated
 
+    def least(self) -> Derivation:
+        """That of the optimum."""
+        return least_value(self.loss, self.program, self.regime, self.quantities["excess_risk"].order)
+
+    def derivations(self) -> list[Derivation]:
+        """The theorems that are to be what is stated."""
+        near = [near_optimal(self.least(), quantity, orders, self.regime, self.ends)
+                for quantity, orders in self.chosen.items()]  # fmt: skip
+        return [self.least(), *chain.from_iterable(near)]
+
 
 def printed_choices(
     problem: tuple[str, str], regimes: Mapping[str, Mapping[str, OrderRange]], *, infinite_model: bool = False
@@ -294,34 +306,64 @@ def derived_choices(allocation: Allocation, names: Sequence[str]) -> list[Chosen
 
 @dataclass(frozen=True)
 class Falls:
-    """That an order tends to 0 in a regime, as a part of what is stated."""
+    """That an order tends to 0 in a regime, or for all values of its letters, as a part of what is stated."""
 
     order: Order
     base: Symbol
-    regime: Regime
+    regime: Regime | None = None
 
     def formulas(self) -> list[Formula]:
         """The limit."""
-        return [replace(tends(written(self.order, self.base), self.base, oo, 0), where=self.regime.condition)]
+        where = None if self.regime is None else self.regime.condition
+        return [replace(tends(written(self.order, self.base), self.base, oo, 0), where=where)]
+
+    def derivations(self) -> list[Derivation]:
+        """From the signs of the powers."""
+        return [vanishing(self.order, self.base, self.regime)]
 
 
-def formula_of(choices: Sequence[Chosen | Falls]) -> Formula | AllOf:
+@dataclass(frozen=True)
+class Throughout:
+    """The least value of a law in all regimes of the plane, or of one side of it, as one order.
+
+    ``choices`` are those of the regimes, ``order`` says by a minimum of exponents which one is meant.
+    """
+
+    choices: tuple[Chosen, ...]
+    order: Expr
+
+    def formulas(self) -> list[Formula]:
+        """The optimum."""
+        first = self.choices[0]
+        where = first.regime.side.condition if isinstance(first.regime, PowerRegime) else None
+        return [Formula(first.loss, "optimum", self.order, program=first.program, where=where)]
+
+    def derivations(self) -> list[Derivation]:
+        """From the least values of the regimes."""
+        regimes = [each.regime for each in self.choices]
+        return [in_all_regimes([each.least() for each in self.choices], regimes, self.order)]
+
+
+class Stated(Protocol):
+    """A part of what a claim states, with its proof."""
+
+    def formulas(self) -> list[Formula]:
+        """What is stated."""
+        ...
+
+    def derivations(self) -> list[Derivation]:
+        """The theorems that are to be that, in the same order."""
+        ...
+
+
+def formula_of(stated: Sequence[Stated]) -> Formula | AllOf:
     """All that is stated, as one value."""
-    return all_of(formula for each in choices for formula in each.formulas())
+    return all_of(formula for each in stated for formula in each.formulas())
 
 
-def derivations_of(choices: Sequence[Chosen | Falls]) -> list[Derivation]:
+def derivations_of(stated: Sequence[Stated]) -> list[Derivation]:
     """The theorems that are to be the parts of :func:`formula_of`, in their order."""
-    derivations: list[Derivation] = []
-    for each in choices:
-        if isinstance(each, Chosen):
-            least = least_value(each.loss, each.program, each.regime, each.quantities["excess_risk"].order)
-            derivations.append(least)
-            for quantity, orders in each.chosen.items():
-                derivations += near_optimal(least, quantity, orders, each.regime, each.ends)
-        else:
-            derivations.append(vanishing(each.order, each.base, each.regime))
-    return derivations
+    return [derivation for each in stated for derivation in each.derivations()]
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,13 @@ from fsl_num.paper.allocation import forms
 from fsl_num.paper.allocation.numeric_laws import measure_allocation
 from fsl_sym.allocation import optimal_allocation
 from fsl_sym.order import OrderRange
-from fsl_sym.proof import Formula, same_order
-from fsl_sym.symbols import E, N, beta, p, s
+from fsl_sym.power_regimes import PowerRegime, sides
+from fsl_sym.proof import Formula
+from fsl_sym.symbols import N, beta, p, s
 
 SCHEDULE: Final = "power-decay"
 _CAPACITY: Final = Min(beta, p + 1)
-SATURATED: Final = same_order(E, N ** -Min(s, s * _CAPACITY / (1 + s * _CAPACITY)))
+SATURATED: Final = N ** -Min(s, s * _CAPACITY / (1 + s * _CAPACITY))
 """The least risk under a data budget N: that of the capacity min(beta, p + 1)."""
 RESONANCE: Final = "beta = p + 1"
 TITLES: Final = {"data": "data-optimal", "compute": "compute-optimal"}
@@ -81,6 +82,17 @@ def choices(budget: str) -> list[forms.Chosen]:
     return forms.derived_choices(optimal_allocation(SCHEDULE, budget), ("excess_risk", *forms.LETTERS))
 
 
+def saturation() -> list[forms.Throughout]:
+    """What is left on each side of the resonance, as one order.
+
+    >>> [str(part.where) for part in forms.formula_of(saturation()).parts]
+    ['beta < p + 1', 'beta > p + 1']
+    """
+    risks = forms.derived_choices(optimal_allocation(SCHEDULE, "data"), ("excess_risk",))
+    whole = {each.regime: each for each in risks if isinstance(each.regime, PowerRegime)}
+    return [forms.Throughout(tuple(whole[each] for each in side.regimes), SATURATED) for side in sides(p) if side.sign]
+
+
 def saturated_risk(sample: Sample) -> dict[str, Any]:
     """The least risk under a data budget, off the resonance."""
     return {name: each["excess_risk"] for name, each in measured("data", sample).items() if name != RESONANCE}
@@ -103,7 +115,7 @@ def saturated(sample: Sample) -> Joint:
     parts = {}
     for name, power in powers(sample).items():
         if name != RESONANCE:
-            exponent = SATURATED.right.as_base_exp()[1].subs({s: sample.s, beta: sample.beta, p: power})
+            exponent = SATURATED.as_base_exp()[1].subs({s: sample.s, beta: sample.beta, p: power})
             parts[name] = growth(float(exponent), 0.0)
     return Joint(parts)
 
@@ -135,9 +147,9 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours, after the criterion of the followers who write g for p: under a data budget the least risk of "
         "a (1 - tau/K)^p is that of the capacity c = min(beta, p + 1), of the order D^-min(s, s c/(1 + s c)), with no "
         "logarithm off the resonance. Linear decay saturates at 2, the cosine at 3.",
-        SATURATED, ("E is the least risk, N = D the data", Formula(p, "!=", beta - 1), "sigma^2 of order 1",
-                    "constraint: a <= 1"),
-        saturated_risk, saturated, depends=("vanishing-end/data",), role="own", family="vanishing-end/data",
-        beyond=uncapped_saturation,
+        lambda: forms.formula_of(saturation()),
+        ("p > 0", Formula(p, "!=", beta - 1), "sigma^2 of order 1", "constraint: a <= 1", forms.LAW),
+        saturated_risk, saturated, derive=lambda: forms.derivations_of(saturation()), depends=("vanishing-end/data",),
+        role="own", family="vanishing-end/data", beyond=uncapped_saturation,
     ),
 )  # fmt: skip

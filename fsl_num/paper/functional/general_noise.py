@@ -15,8 +15,18 @@ from fsl_num.paper.block_constants import UP_TO_CONSTANTS, Constants
 from fsl_num.paper.block_spectra import block_modes
 from fsl_num.paper.functional.formulas import MODEL_PAIR, POWERS, Pair, functional, risk_is
 from fsl_num.paper.functional.laws import FAMILY, GIVEN, INFINITE, TERMS, dropped, functional_law, without
-from fsl_num.paper.functional.rays import Rays, all_rays, balanced, decided, everywhere, loud, unstable, window
-from fsl_num.paper.functional.runs import AFTER, BEYOND, EDGE
+from fsl_num.paper.functional.rays import (
+    Rays,
+    all_rays,
+    balanced,
+    decided,
+    everywhere,
+    later,
+    loud,
+    unstable,
+    window,
+)
+from fsl_num.paper.functional.runs import AFTER, BEYOND, EDGE, led
 from fsl_num.paper.hypotheses import MODEL
 from fsl_num.paper.kernel.rays import (
     Quantity,
@@ -105,6 +115,7 @@ CLAIMS: tuple[Claim, ...] = (
                replace(risk_is(functional(POWERS), "<~"), where=Ge(t, CRITICAL * M**beta)))),
         (*GIVEN, "sigma >= 0", "c = 0.3 (0.003 for the bounds beyond)"), _general_measured, _general, _general_mutants,
         depends=("approximation-error", "lemma:convolution-kernel", "prop:fsl-weak-upper-bound"), family=FAMILY,
+        moved=led, beyond=lambda sample: {name: {"window": rays} for name, rays in unstable(sample).items()},
         quoted=r"There exists a $c>0$ such that for $0\leq t \leq c M^\beta$,  it holds that",
     ),
     Claim(
@@ -117,7 +128,8 @@ CLAIMS: tuple[Claim, ...] = (
         functional_law,
         lambda sample: dropped(*TERMS[:3], *(("batch",) if decided(sample) else ()))(sample),
         derive=best_constants.all_times_derivations, role="stronger", strengthens="thm: fsl-general-noise",
-        depends=("cor: contraction/longer",), family=FAMILY, beyond=unstable,
+        depends=("cor: contraction/longer",), family=FAMILY,
+        beyond=lambda sample: {**unstable(sample), **later(sample)},
     ),
     Claim(
         "prop:fsl-weak-upper-bound", "prop:fsl-weak-upper-bound", 2211, "the upper bound with K_infinity, all t",
@@ -128,7 +140,7 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: functional_law(sample, MIXED, direction="upper"),
         lambda sample: {"of that order": functional_law(sample, MIXED)}
         | {f"without {term}": without(sample, term, MIXED, "upper") for term in MIXED[:3]},
-        depends=("lemma:convolution-kernel",), family=FAMILY,
+        depends=("lemma:convolution-kernel",), family=FAMILY, moved=led, beyond=unstable,
         quoted=r"\mathbb{E}[\mathcal{E}_t] \lesssim M^{-s\beta} + e_M(t)",
     ),
     Claim(
@@ -139,6 +151,7 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: functional_law(sample, INFINITE),
         lambda sample: {f"without {term}": without(sample, term, INFINITE) for term in ("e_inf", "label_inf")},
         depends=("thm: fsl-general-noise", "thm: fsl-hard-regime/corrected"), family=FAMILY,
+        moved=led,
         beyond=lambda sample: {"a loud burst, t = 100 M^beta": loud(sample)},
         quoted="and under some conditions",
     ),

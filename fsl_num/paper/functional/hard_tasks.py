@@ -15,7 +15,7 @@ from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.statements import Equivalent, Joint, Ray, Statement
 from fsl_num.paper.functional.formulas import INFINITE_PAIR, POWERS, functional, risk_is
 from fsl_num.paper.functional.laws import EXACT, FAMILY, GIVEN, INFINITE, exponents, functional_law, law, without
-from fsl_num.paper.functional.rays import EXCESS, LOUDEST, TINY, all_times, aside, balance, balanced, loud
+from fsl_num.paper.functional.rays import EXCESS, LOUDEST, TINY, all_times, aside, balance, balanced, loud, unstable
 from fsl_num.paper.functional.runs import (
     AFTER,
     BEYOND,
@@ -169,7 +169,7 @@ CLAIMS: tuple[Claim, ...] = (
         (*GIVEN, "s <= 1 - 1/beta", "sigma the same along a ray", "all t >= 0 (checked to 1e4 M^beta)"),
         fixed_rays,
         lambda sample: functional_law(sample, INFINITE), _infinite_mutants,
-        regimes=HARD,
+        regimes=HARD, beyond=unstable,
         depends=("thm: fsl-hard-regime/corrected",), family=FAMILY,
         quoted=r"\eqsim M^{-s\beta} + e(t) + \int_0^t \cK(t-z)[e(z)+\sigma^2]\gamma(z)\dd z",
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import product
 from typing import Any
 
@@ -153,6 +153,33 @@ def noise_gap_rays(sample: Sample, *, early: bool = False) -> tuple[Ray, ...]:
     return tuple(gap_rays)
 
 
+def gaps_outside(sample: Sample, *, with_signal: bool) -> dict[str, tuple[Ray, ...]]:
+    """The gap at gamma = 1 before t = M^beta and long after it, and at t = M^beta for rates that grow."""
+    beta = sample.point[1]
+    along = {"t = M^(beta/2)": (0.5 * beta, 0.0), "t = M^(2 beta)": (2.0 * beta, 0.0), "gamma = M^beta": (beta, beta)}
+    return {name: (_gap_ray(sample, name, *powers, with_signal),) for name, powers in along.items()}
+
+
+def _gap_ray(sample: Sample, name: str, power: float, rate: float, with_signal: bool) -> Ray:
+    """A gap along M at t = M^power and gamma = M^rate."""
+    s, beta = sample.point
+    sizes = gap_sizes(beta, 4 if sample.effort == 0 else 6)
+    values = [
+        signal_gap(float(size**power), s, beta, size) if with_signal else noise_gap(float(size**power), beta, size)
+        for size in sizes
+    ]
+    logs = {**_with_unit_rate(sizes, sizes**power), "gamma": rate * np.log(sizes)}
+    return Ray(name, np.log(sizes), logs, np.log(values) + rate * np.log(sizes))
+
+
+@lru_cache(maxsize=64)
+def all_times(sample: Sample) -> tuple[Ray, ...]:
+    """The gap with the signal at t = 1, between that and M^beta, and long after it, beside the times of its largest."""
+    powers = {"t = 1": 0.0, "t = M^(beta/2)": 0.5 * sample.point[1], "t = M^(2 beta)": 2.0 * sample.point[1]}
+    others = (_gap_ray(sample, name, power, 0.0, True) for name, power in powers.items())
+    return (*with_slower(signal_gap_rays(sample)), *others)
+
+
 def partial_sum_rays(beta: float) -> tuple[Ray, ...]:
     """M^(1-2 beta) sum_{j<=M} j^(beta - s beta - 1) at s = 1, where the sum is harmonic: the middle line of a proof."""
     sizes = np.geomspace(10.0, 1e15, 12)
@@ -233,13 +260,13 @@ CLAIMS: tuple[Claim, ...] = (
         "eq:Ke-gap", "eq:Ke-gap", 2348, "what K_infinity adds to the noise of the signal",
         "int_0^t (K_infinity - K_M)(t-z) e_M(z) gamma dz is at most of the order M^max(-s beta, 1-2 beta).",
         order_at_most(gap(GAMMA(z), with_signal=True), SIZE ** Max(-s * beta, 1 - 2 * beta)),
-        (MODEL, "gamma <= 1 (the gap is largest for gamma = 1)", "M^beta <= t <= 10 M^beta (both ends)",
-         UP_TO_CONSTANTS),
-        lambda sample: with_slower(signal_gap_rays(sample)),
+        (MODEL, "gamma <= 1 (the gap is largest for gamma = 1)", "all t >= 0", UP_TO_CONSTANTS),
+        all_times,
         _printed_gap,
         lambda sample: {"0.05 below the true order":
                         power_of_size(signal_gap_order(sample) - 0.05, "upper", fixed=True), **_attained(sample)},
         family="gaps", extra_points={"easy": ((Rational(5, 2), Rational(2)),)},
+        beyond=lambda sample: {"gamma = M^beta": gaps_outside(sample, with_signal=True)["gamma = M^beta"]},
         quoted=r"\lesssim M^{\max\{-s\beta, -2\beta+1\}}",
     ),
     Claim(
@@ -252,7 +279,7 @@ CLAIMS: tuple[Claim, ...] = (
          UP_TO_CONSTANTS),
         signal_gap_rays, _sharp_gap,
         _attained,
-        role="stronger", strengthens="eq:Ke-gap", family="gaps",
+        role="stronger", strengthens="eq:Ke-gap", family="gaps", beyond=partial(gaps_outside, with_signal=True),
     ),
     Claim(
         "eq:Ke-gap/argument", "eq:Ke-gap", 2371, "the middle line of the proof at s = 1",
@@ -274,7 +301,7 @@ CLAIMS: tuple[Claim, ...] = (
          UP_TO_CONSTANTS),
         signal_gap_rays, _sharp_gap,
         lambda sample: {"without the logarithm": power_of_size(signal_gap_order(sample))}, moved=at_one,
-        regimes=("easy",), role="corrected", family="gaps",
+        regimes=("easy",), role="corrected", family="gaps", beyond=partial(gaps_outside, with_signal=True),
     ),
     Claim(
         "eq:Ksigma-gap", "eq:Ksigma-gap", 2400, "what K_infinity adds to the label noise",
@@ -282,7 +309,7 @@ CLAIMS: tuple[Claim, ...] = (
         order_at_most(gap(GAMMA(z), with_signal=False), SIZE ** (1 - beta)),
         (MODEL, "s <= 1 - 1/beta (which does not enter)", "gamma <= 1", "all t >= 0", UP_TO_CONSTANTS),
         lambda sample: with_slower(noise_gap_rays(sample, early=True)),
-        regimes=("edge", "hard"), family="gaps",
+        regimes=("edge", "hard"), family="gaps", beyond=partial(gaps_outside, with_signal=False),
         quoted=r"\gamma_\tau \dd \tau \lesssim M^{-\beta+1}",
     ),
     Claim(
@@ -290,7 +317,7 @@ CLAIMS: tuple[Claim, ...] = (
         "For constant gamma the gap is of the order gamma M^(1-beta) from t = M^beta on; no condition on s is needed.",
         same_order(gap(Integer(1), with_signal=False), SIZE ** (1 - beta)),
         (MODEL, "gamma = 1", "t >= M^beta", UP_TO_CONSTANTS), noise_gap_rays,
-        role="stronger", strengthens="eq:Ksigma-gap", family="gaps",
+        role="stronger", strengthens="eq:Ksigma-gap", family="gaps", beyond=partial(gaps_outside, with_signal=False),
     ),
     Claim(
         "eq:Ksigma-gap/exact", "eq:Ksigma-gap", 2400, "the supremum of the gap in closed form",

@@ -69,8 +69,9 @@ def loud(ray: Ray) -> bool:
 
 
 def noisy(sample: Sample) -> dict[str, list[Ray]]:
-    """The rays of every label noise but 0."""
-    return {"sigma^2 > 0": [ray for ray in all_rays(sample) if (ray.logs["sigma^2"] > NOTHING).any()]}
+    """The rays of every label noise but 0; and without, a rate at which the loss grows."""
+    loud_rays = [ray for ray in all_rays(sample) if (ray.logs["sigma^2"] > NOTHING).any()]
+    return {"sigma^2 > 0": loud_rays, **unstable(sample, 0.0)}
 
 
 CLAIMS: tuple[Claim, ...] = (

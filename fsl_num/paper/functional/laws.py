@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
-from sympy import Rational
+from sympy import Pow, Rational
 
 from fsl_num.claims.claim import Sample
 from fsl_num.claims.hypotheses import NOTHING
 from fsl_num.claims.statements import Direction, Equivalent, Statement
 from fsl_num.paper.block_constants import UP_TO_CONSTANTS
+from fsl_num.paper.functional.formulas import POWERS, functional
 from fsl_num.paper.functional.runs import STABILITY
 from fsl_num.validation import Array
 from fsl_sym.proof import at_most
-from fsl_sym.symbols import M, gamma
+from fsl_sym.symbols import M, gamma, t
 from fsl_sym.symbols import beta as capacity
+from fsl_sym.symbols import s as difficulty
 
 TERMS = ("delta", "e", "label", "batch")
 INFINITE = ("delta", "e_inf", "label_inf", "batch_inf")
@@ -54,11 +58,26 @@ def exponents(sample: Sample) -> dict[str, float]:
     return {"M": -s * beta, "signal": -s, "kernel": -(2.0 - 1.0 / beta)}
 
 
+@lru_cache(maxsize=256)
+def _printed(s: Any, beta: Any) -> tuple[float, float, float]:
+    (size,) = (power.exp for power in functional(POWERS).atoms(Pow) if power.base == M)
+    signal, kernel = (each.as_base_exp()[1] for each in POWERS.at(t))
+    return tuple(float(each.subs({difficulty: s, capacity: beta})) for each in (size, signal, kernel))  # type: ignore[return-value]
+
+
+def printed_exponents(sample: Sample) -> dict[str, float]:
+    """Those of the formula of the law with powers: what :func:`exponents` are, unless the formula is wrong."""
+    return dict(zip(("M", "signal", "kernel"), _printed(sample.s, sample.beta), strict=True))
+
+
 def functional_law(
     sample: Sample, terms: tuple[str, ...] = TERMS, *, direction: Direction = "both", kernel: bool = True
 ) -> Equivalent:
-    """The loss is of the order of the sum of the terms; ``kernel``: the rays show the kernel's exponent."""
-    powers = exponents(sample)
+    """The loss is of the order of the sum of the terms; ``kernel``: the rays show the kernel's exponent.
+
+    The exponents are those of the formula that is printed, the terms measured: one that is off tilts its term.
+    """
+    powers = printed_exponents(sample)
     if kernel:
         return Equivalent(law(sample, terms), powers, direction=direction)
     whole, fixed = law(sample, terms), powers.pop("kernel")

@@ -95,9 +95,15 @@ def size_rays(sample: Sample, size: float, horizons: Array, runs: Sequence[Run])
     ]  # fmt: skip
 
 
-def unstable(sample: Sample) -> dict[str, list[Ray]]:
+def unstable(sample: Sample, noise: float = 1.0) -> dict[str, list[Ray]]:
     """A constant rate 15 times gamma_max, at which the loss grows."""
-    return {"15 gamma_max": size_rays(sample, 30.0, np.geomspace(4.0, 400.0, 7), [Run("constant", 1.0, 15.0)])}
+    return {"15 gamma_max": size_rays(sample, 30.0, np.geomspace(4.0, 400.0, 7), [Run("constant", noise, 15.0)])}
+
+
+def later(sample: Sample) -> dict[str, list[Ray]]:
+    """At M = 30 along t far beyond the times of the other rays."""
+    times = 30.0 ** sample.point[1] * np.geomspace(500.0, 5e4, 7)
+    return {"t beyond 100 M^beta": size_rays(sample, 30.0, times, [Run("constant", 1.0), Run("constant", 0.0)])}
 
 
 def balance(sample: Sample) -> float:

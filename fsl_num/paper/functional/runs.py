@@ -11,8 +11,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
+from sympy import Rational
 
 from fsl_num.claims.claim import Sample
 from fsl_num.claims.hypotheses import NOTHING
@@ -29,6 +31,12 @@ STABILITY = 0.05
 1.2, so that a slow change of which term leads cannot be mistaken for a drift; larger rates are checked apart."""
 LAST_DECADES = 20.0
 """Rays in M end where T reaches this many decades, or M six."""
+TAKEN_OVER = 7.0
+"""Decades by which the mini-batch noise of the signal outgrows it on rays where it takes over. Loss over law goes from
+the constant of the one to that of the other meanwhile: where they differ, as over spectra up to constants, by 0.7."""
+SLOWEST, HARDLY = Rational(1, 20), Rational(1, 100)
+"""Of s - (2 - 1/beta): from the one on the noise takes over within what double precision holds; up to the other so
+slowly that no ray shows it."""
 CLOSURES = ("volterra", "gaussian")
 
 
@@ -78,11 +86,32 @@ def bound(equation: MeshEquation, stability: float = STABILITY) -> float:
     return 2.0 * stability / equation.trace
 
 
+def decades_until_taken_over(s: float, beta: float) -> float:
+    """Decades of T until the mini-batch noise of the signal leads alone, t^-(2 - 1/beta) against t^-s; 0 for never.
+
+    >>> round(decades_until_taken_over(2.0, 5.0)), decades_until_taken_over(1.0, 5.0)
+    (35, 0.0)
+    """
+    faster = s - (2.0 - 1.0 / beta)
+    return TAKEN_OVER / faster if faster > 0.9 * SLOWEST else 0.0
+
+
+def led(s: Any, beta: Any) -> tuple[Any, Any]:
+    """A point, moved where signal and mini-batch noise would be alike along all of a ray but not of one power.
+
+    >>> led(Rational(2), 5), led(Rational(11, 6), 5)
+    ((2, 5), (181/100, 5))
+    """
+    even = 2 - 1 / Rational(beta)
+    return (even + HARDLY, beta) if HARDLY < s - even < SLOWEST else (s, beta)
+
+
 def sizes(sample: Sample, path: Path) -> Array:
     """Model sizes of a ray: from 8 on, and from t = 4 on."""
     beta = sample.point[1]
     first = max(8.0, math.ceil((4.0 / path.multiple) ** (1.0 / (beta * path.power))))
     last = max(min(6.0, LAST_DECADES / (beta * path.power)), math.log10(first) + 2.0)
+    last = max(last, decades_until_taken_over(*sample.point) / (beta * path.power))
     count = 6 if sample.effort == 0 else 8
     return np.unique(np.floor(np.geomspace(first, 10.0**last, count)))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -65,13 +65,25 @@ def half_scale(sample: Sample) -> Quantity:
 
 
 def beyond_window_rays(sample: Sample) -> list[Ray]:
-    """log(K_M(t/2)/K_M(t)) for t >> M^beta: t alone at M = 1000, and M alone at t = 250 M^beta and M^(1/4) M^beta."""
+    """log(K_M(t/2)/K_M(t)) for t >> M^beta: t alone at M = 1000, and M alone at t = 250 M^beta."""
+    many = np.floor(np.geomspace(30.0, 3e4, 12))
+    return _log_ratio_rays(sample, {
+        "M = 1000, t to 300 M^beta": (np.full(12, 1e3), np.geomspace(60.0, 300.0, 12)),
+        "t = 250 M^beta": (many, np.full(12, 250.0)),
+    })  # fmt: skip
+
+
+def _up_to_the_window(sample: Sample) -> dict[str, list[Ray]]:
+    """The same at M = 1000 up to t = M^beta."""
+    name = "M = 1000, t up to M^beta"
+    return {name: _log_ratio_rays(sample, {name: (np.full(12, 1e3), np.geomspace(1e-3, 1.0, 12))})}
+
+
+def _log_ratio_rays(sample: Sample, along: Mapping[str, tuple[Array, Array]]) -> list[Ray]:
+    """``along``: model sizes, and times over M^beta."""
     beta, ratio = sample.point[1], half_scale(sample)
     rays = []
-    for name, sizes, multiples in (
-        ("M = 1000, t to 300 M^beta", np.full(12, 1e3), np.geomspace(60.0, 300.0, 12)),
-        ("t = 250 M^beta", np.floor(np.geomspace(30.0, 3e4, 12)), np.full(12, 250.0)),
-    ):
+    for name, (sizes, multiples) in along.items():
         log_t = np.log(multiples) + beta * np.log(sizes)
         values = np.log(np.log([ratio(math.exp(a), m) for a, m in zip(log_t, sizes, strict=True)]))
         scale = log_t if name.startswith("M") else np.log(sizes)
@@ -199,7 +211,7 @@ CLAIMS: tuple[Claim, ...] = (
         (MODEL, "t >= 60 M^beta (t far above M^beta)"),
         beyond_window_rays,
         mutants=lambda sample: {"bounded, as inside the window": Equivalent(monomial, {"t": 0.0, "M": 0.0})},
-        role="own",
+        beyond=_up_to_the_window, role="own",
     ),
     Claim(
         "lemma:convolution-kernel", "lemma:convolution-kernel", 2129, "the kernel convolved with itself, t <= M^beta",

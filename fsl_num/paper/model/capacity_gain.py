@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, Final
@@ -11,27 +11,97 @@ from typing import Any, Final
 import numpy as np
 from sympy import Integer, Symbol, oo
 
-from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.claim import ALL_REGIMES, Claim, Sample
 from fsl_num.claims.records import Judgement
 from fsl_num.claims.statements import Equivalent, Joint, Ray, growth
-from fsl_num.paper.allocation.forms import PROBLEMS, Vanishes
-from fsl_num.paper.model.formulas import ALPHA, best, spent
+from fsl_num.paper.allocation.forms import LAW, PROBLEMS, Falls, Vanishes, derivations_of, formula_of, written
+from fsl_num.paper.model.formulas import ALPHA, best
 from fsl_num.paper.model.tuned_laws import ONE_TASK, budgets_of, least_risk, richer
 from fsl_sym.allocation import optimal_allocation
-from fsl_sym.capacity_comparison import capacity_derivation
+from fsl_sym.capacity_comparison import ONE_TASK as AT_TASK
+from fsl_sym.capacity_comparison import least_of_task
+from fsl_sym.domain import REGIMES
+from fsl_sym.laws import BUDGETS, scaling_law
 from fsl_sym.order import Order
-from fsl_sym.proof import AllOf, less, order_at_most, same_order, tends
-from fsl_sym.symbols import C, D, N, beta
+from fsl_sym.proof import Derivation, Formula, less, tends
+from fsl_sym.symbols import C, N, beta
 
 RICHER = Symbol("beta'", positive=True)
+"""The higher capacity, in the quotient that is printed."""
+MORE, BEYOND = (Symbol(name, positive=True) for name in "xy")
+"""A lower capacity is beta + x; of one for which the task is hard it is 1 + alpha + y."""
 _own_risk, _richer_risk = (best(ALPHA / capacity, capacity, N) for capacity in (beta, RICHER))
 TWO = (less(1, RICHER), less(RICHER, beta), "E_opt(s, beta, N) is the least risk at the budget N")
 CAPACITY_PRINTED: Final = tends(_richer_risk / _own_risk, N, oo, Integer(0))
-CAPACITY: Final = order_at_most(_richer_risk, _own_risk)
-CONSTANT_RATE: Final = AllOf(
-    (same_order(best(D), D ** (-ALPHA / (ALPHA + beta))), same_order(best(C), C ** (-ALPHA / (1 + ALPHA + beta))))
-)
-EASY_DECAY, HARD_DECAY = (same_order(best(C), spent ** (-ALPHA / scale)) for scale in (2 + ALPHA, 1 + beta))
+ALL: Final = "all"
+"""In the place of a regime."""
+CONDITIONS: Final = {regime.name: regime.condition for regime in REGIMES}
+
+
+def least_order(schedule: str, budget: str, regime: str) -> Order:
+    """The least risk of one task; at the edge alpha is beta - 1.
+
+    >>> least_order("exp-decay", "compute", "easy")
+    Order(power=-alpha/(alpha + 2), log_power=alpha/(alpha + 2))
+    """
+    sized = int(budget == "compute")
+    easy, hard = ALPHA / (1 + sized + ALPHA), ALPHA / (sized + beta)
+    if schedule == "constant":
+        return Order(-ALPHA / (sized + ALPHA + beta))
+    power = hard if regime == "hard" else easy
+    logarithm = power if schedule == "exp-decay" else 0 if regime == "hard" else easy * (beta - 1) / beta
+    return Order(-power, logarithm).subs({ALPHA: beta - 1} if regime == "edge" else {})
+
+
+@dataclass(frozen=True)
+class OfTask:
+    """The least risk of one task in a regime, or in all of them."""
+
+    schedule: str
+    budget: str
+    regime: str = ALL
+
+    def formulas(self) -> list[Formula]:
+        """The optimum of the law at s = alpha/beta."""
+        base = N if self.budget == "data" else C
+        loss, (variables, _, constraints) = scaling_law(self.schedule).under(base)
+        where = None if self.regime == ALL else CONDITIONS[self.regime].subs(AT_TASK)
+        order = written(least_order(self.schedule, self.budget, self.regime), base)
+        return [Formula(loss.subs(AT_TASK), "optimum", order, program=(variables, base, constraints), where=where)]
+
+    def derivations(self) -> list[Derivation]:
+        """From the least values for all s and beta."""
+        return [least_of_task(self.schedule, self.budget, "" if self.regime == ALL else self.regime)]
+
+
+def gain(schedule: str, budget: str, better: str, worse: str) -> Falls:
+    """That the least risk at beta falls faster than that at a lower capacity: of one regime, or easy against hard."""
+    lower = {beta: beta + MORE if better == worse else 1 + ALPHA + BEYOND}
+    quotient = least_order(schedule, budget, better) / least_order(schedule, budget, worse).subs(lower)
+    return Falls(quotient, N if budget == "data" else C)
+
+
+GAINS: Final = {
+    "constant": ((ALL, ALL),),
+    "exp-decay": (("hard", "hard"), ("easy", "hard")),
+    "wsd": (("easy", "easy"), ("hard", "hard"), ("easy", "hard")),
+}
+"""Where a higher capacity wins: regimes of the higher and of the lower one. Of easy tasks under exponential decay the
+order has no beta."""
+
+
+def compared(problems: Sequence[tuple[str, str]] = PROBLEMS, regimes: Sequence[str] = ALL_REGIMES) -> list[Any]:
+    """The least risks of one task, and where they fall faster at a higher capacity, as far as regimes are named."""
+    stated: list[Any] = []
+    for problem in problems:
+        own = (ALL,) if problem[0] == "constant" else regimes
+        stated += [OfTask(*problem, regime) for regime in own]
+        stated += [gain(*problem, *pair) for pair in GAINS[problem[0]] if {*pair} <= {*own}]
+    return stated
+
+
+CONSTANT_RATE: Final = compared([("constant", budget) for budget in BUDGETS])
+EASY_DECAY, HARD_DECAY = (compared([("exp-decay", "compute")], regimes) for regimes in (("easy",), ("easy", "hard")))
 
 
 def capacity_ratios(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
@@ -114,6 +184,10 @@ def no_gain(start: str, sample: Sample) -> Joint:
     return Joint({name: growth(0.0, 0.0) for name in _only(_orders(sample), start)})
 
 
+FIXED_TASK: Final = (*ONE_TASK, LAW)
+QUOTIENT: Final = "judged by the quotient of the orders at two capacities"
+
+
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "sec:intro/capacity", "sec:intro", 184, "more capacity is consistently more efficient, as printed",
@@ -129,17 +203,18 @@ CLAIMS: tuple[Claim, ...] = (
         "A higher capacity never makes the optimal risk decay slower. It wins a power of the budget for constant rates "
         "and in the hard regime, a power of the logarithm for WSD in the easy regime, and nothing for exponential "
         "decay there.",
-        CAPACITY, (*ONE_TASK, *TWO),
-        capacity_ratios, never_worse, derive=capacity_derivation, family="capacities", role="corrected",
+        lambda: formula_of(compared()), FIXED_TASK,
+        capacity_ratios, never_worse, derive=lambda: derivations_of(compared()), judged_by=QUOTIENT,
+        family="capacities", role="corrected",
     ),
     Claim(
         "sec: effect-lrs/constant-rate-capacity", "sec: effect-lrs", 929,
         "more capacity at a constant rate",
         "For one task a higher capacity makes the optimal risk of a constant rate decay faster by a power, in data "
         "(alpha/(alpha + beta)) and in compute (alpha/(1 + alpha + beta)).",
-        CONSTANT_RATE, ONE_TASK,
-        partial(some_ratios, "constant"), partial(some_better, "constant"), derive=capacity_derivation,
-        judged_by="judged by the quotient of the orders at two capacities",
+        lambda: formula_of(CONSTANT_RATE), FIXED_TASK,
+        partial(some_ratios, "constant"), partial(some_better, "constant"),
+        derive=lambda: derivations_of(CONSTANT_RATE), judged_by=QUOTIENT,
         family="capacities",
         quoted="enhances  compute efficiency",
     ),
@@ -147,9 +222,9 @@ CLAIMS: tuple[Claim, ...] = (
         "sec: effect-lrs/easy-no-gain", "sec: effect-lrs", 1000, "easy, exponential decay: no gain from capacity",
         "For one task in the easy regime a higher capacity leaves the order of the compute-optimal risk of exponential "
         "decay as it is.",
-        EASY_DECAY, ONE_TASK,
+        lambda: formula_of(EASY_DECAY), FIXED_TASK,
         partial(some_ratios, "exp-decay, compute"), partial(no_gain, "exp-decay, compute"),
-        derive=capacity_derivation, judged_by="judged by the quotient of the orders at two capacities",
+        derive=lambda: derivations_of(EASY_DECAY), judged_by=QUOTIENT,
         regimes=("easy",), family="capacities",
         quoted="increasing model capacity alone does not lead to asymptotic gains",
     ),
@@ -157,9 +232,9 @@ CLAIMS: tuple[Claim, ...] = (
         "sec: effect-lrs/hard-gain", "sec: effect-lrs", 1009, "hard, exponential decay: a gain from capacity",
         "For one task in the hard regime a higher capacity makes the compute-optimal risk of exponential decay decay "
         "faster by a power, within the regime and beyond it.",
-        HARD_DECAY, ONE_TASK,
+        lambda: formula_of(HARD_DECAY), FIXED_TASK,
         partial(some_ratios, "exp-decay, compute"), partial(some_better, "exp-decay, compute"),
-        derive=capacity_derivation, judged_by="judged by the quotient of the orders at two capacities",
+        derive=lambda: derivations_of(HARD_DECAY), judged_by=QUOTIENT,
         regimes=("hard",), family="capacities",
         quoted="become strictly more compute‐efficient",
     ),

@@ -34,7 +34,10 @@ def _hypercontractive(base: MatrixSymbol, least: Expr | int, most: Expr | int) -
     return AllOf((at_most(least * unit, own), at_most(own, most * unit)))
 
 
-HYPERCONTRACTIVITY_PRINTED, HYPERCONTRACTIVITY = _hypercontractive(_A, LEAST, MOST), _hypercontractive(H, 1, 2)
+NORMAL_CONSTANTS: Final = (1, 2)
+"""rho_- and rho_+ of normal features: those that are printed, and judged."""
+HYPERCONTRACTIVITY_PRINTED = _hypercontractive(_A, LEAST, MOST)
+HYPERCONTRACTIVITY = _hypercontractive(H, *NORMAL_CONSTANTS)
 _positive, _negative = Symbol("p_A", nonnegative=True), Symbol("m_A", nonnegative=True)
 _size = Trace(_along.T * H * _along)
 _SIGNED: Final = (_positive - 2 * _negative, 2 * _positive - _negative)
@@ -171,7 +174,7 @@ def _fourth_moment(sample: Sample) -> Joint:
         ENTRY_ROUNDING,
         {name: _entry(each, sample) for name, each in wrong.items()},
     )
-    return Joint({"identity": identity, "bounds": Bracket(1.0, 2.0)})
+    return Joint({"identity": identity, "bounds": Bracket(*NORMAL_CONSTANTS)})
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -182,7 +185,7 @@ CLAIMS: tuple[Claim, ...] = (
         "so that no constants serve A and its multiples; at A = e_1 e_1' the upper one misses all other directions.",
         HYPERCONTRACTIVITY_PRINTED, (SPECTRUM, NORMAL),
         lambda sample: fourth_moments("gaussian", sample),
-        lambda sample: Bracket(1.0, 2.0, matrix_bound, attained=False),
+        lambda sample: Bracket(*NORMAL_CONSTANTS, matrix_bound, attained=False),
         corrected_by="assumption: hypercontractivity/corrected", family="fourth-moments",
         quoted=r"\rho_{-}\,\tr(\bH\bA)\,\bA \;\preceq\;",
     ),

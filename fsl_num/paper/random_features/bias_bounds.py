@@ -83,6 +83,12 @@ def _left(sample: Sample) -> list[DrawnRay]:
     return [*forcing.rays(sample), forcing.never_learned_ray(sample)]
 
 
+def _to_the_edge(s: Any, beta: Any) -> tuple[Any, Any]:
+    """Between 1 - 1/beta and 1 the floor's second term, M^-beta, fades too slowly beside M^-(s beta) to be seen."""
+    edge = 1 - 1 / Rational(beta)
+    return (edge, beta) if edge < s < 1 else (s, beta)
+
+
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lem:bias_upper_bound", "lem:bias_upper_bound", 2587, "what random features leave, from above, s in (0, 1]",
@@ -101,7 +107,7 @@ CLAIMS: tuple[Claim, ...] = (
         BIAS_ABOVE, (SPECTRUM, TARGET, LETTERS, less(s, 1), *RANDOM),
         _left, _above, _above_mutants, regimes=("edge", "hard"), role="corrected",
         depends=("lem: random_eigen/corrected",), family="random-left",
-        probability=LARGER_DRAWN, extra_points=BELOW_ONE,
+        probability=LARGER_DRAWN, extra_points=BELOW_ONE, moved=_to_the_edge,
     ),
     Claim(
         "lem:bias_lower_bound", "lem:bias_lower_bound", 2663, "what random features leave, from below",

@@ -8,8 +8,8 @@ is left is gamma (sigma_0^2 + sigma^2 R^-(1 - 1/beta)). Followers of the paper a
 from __future__ import annotations
 
 import math
-from functools import lru_cache
-from typing import Final
+from functools import lru_cache, partial
+from typing import Any, Final
 
 import numpy as np
 from sympy import Symbol, zeta
@@ -52,22 +52,29 @@ def volterra_risks(s: float, beta: float, time: float, noise: float) -> tuple[Ar
     return times, solve(problem, times, rtol=1e-12).excess_risk
 
 
+def _ray(sample: Sample, name: str, scale: Array, runs: list[tuple[float, float, float, float, float]]) -> Ray:
+    """``runs`` are log10 of T, R, gamma, sigma^2 and sigma_0^2."""
+    columns = [np.array(each) for each in zip(*runs, strict=True)]
+    names = ("T", "R", "gamma", "sigma^2", "sigma_0^2")
+    logs = {letter: math.log(10.0) * column for letter, column in zip(names, columns, strict=True)}
+    values = [functional_risk(*sample.point, 10.0**t, 10.0**r, 10.0 ** (g + dirty), 10.0 ** (g + clean))
+              for t, r, g, dirty, clean in runs]  # fmt: skip
+    return Ray(name, math.log(10.0) * scale, logs, np.log(values))
+
+
+def _outside(sample: Sample) -> dict[str, Any]:
+    """Hardly any clean data, where the noise before no longer grows; and hardly any before them."""
+    near = even_grid(8.0, sample)
+    all_clean = [(9.0, 9.0 + math.log10(1.0 - 10.0 ** (-1.0 - 0.6 * u)), -1.0, 100.0, -100.0) for u in near]
+    runs = {"R to 0": [(9.0, -u, -1.0, 100.0, -100.0) for u in near], "R to T": all_clean}
+    return {name: Located((_ray(sample, name, near, each),), {"M": math.inf}) for name, each in runs.items()}
+
+
 def _rays(sample: Sample) -> tuple[Ray, ...]:
     """Each term decides in turn; R alone also by the Volterra equation, whose loss is linear in sigma^2(t)."""
     s, beta = sample.point
     time, near = even_grid(LONGEST, sample), even_grid(8.0, sample)
-
-    most = math.log10(1.9 / trace(beta))
-
-    def ray(name: str, scale: Array, runs: list[tuple[float, float, float, float, float]]) -> Ray:
-        """``runs`` are log10 of T, R, gamma, sigma^2 and sigma_0^2."""
-        columns = [np.array(each) for each in zip(*runs, strict=True)]
-        names = ("T", "R", "gamma", "sigma^2", "sigma_0^2")
-        logs = {letter: math.log(10.0) * column for letter, column in zip(names, columns, strict=True)}
-        values = [functional_risk(s, beta, 10.0**t, 10.0**r, 10.0 ** (g + dirty), 10.0 ** (g + clean))
-                  for t, r, g, dirty, clean in runs]  # fmt: skip
-        return Ray(name, math.log(10.0) * scale, logs, np.log(values))
-
+    most, ray = math.log10(1.9 / trace(beta)), partial(_ray, sample)
     return (
         ray("signal, T alone", time, [(u + 1, 0.0, -150.0, 0.0, 0.0) for u in time]),
         ray("signal, all but T", near, [(20.0, u, -150.0 - 0.4 * u, 1.7 * u, 0.6 * u) for u in near]),
@@ -135,7 +142,7 @@ CLAIMS: tuple[Claim, ...] = (
         LAW, (MODEL, INFINITE, at_least(CLEAN, 1), at_most(2 * CLEAN, T), less(gamma * zeta(beta), 2),
               "E of eqn: fsl-simplified: of the noise that of the labels alone"),
         of_infinite_size(_rays), lambda sample: order_statement(LAW, sample), _mutants,
-        role="own", depends=("eqn: fsl-simplified",),
+        beyond=_outside, role="own", depends=("eqn: fsl-simplified",),
     ),
     Claim(
         "data-quality/late-share", "eqn: fsl-simplified", 883, "the share of the data that has to be clean",

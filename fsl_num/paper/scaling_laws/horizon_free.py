@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final
 
 import numpy as np
@@ -18,7 +18,7 @@ from sympy import Max, Min, Rational, Symbol
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import order_mutants, order_statement
-from fsl_num.claims.hypotheses import logarithm
+from fsl_num.claims.hypotheses import Located, logarithm
 from fsl_num.claims.statements import Joint, Ray, Statement
 from fsl_num.compression import Modes, compress
 from fsl_num.gauss_rules import legendre_rule
@@ -109,18 +109,8 @@ def averaged_risk(s: float, beta: float, fall: float, log_steps: float, peak: fl
 @lru_cache(maxsize=64)
 def _law_rays(sample: Sample, fall: float) -> tuple[Ray, ...]:
     """The excess risk where the signal decides, and along K, a, B and sigma^2 where the noise does."""
-    rest = 1.0 - fall
+    rest, ray = 1.0 - fall, partial(_risk_along, sample, fall)
     time, near = even_grid(LONGEST, sample), even_grid(8.0, sample)
-
-    def ray(name: str, scale: Array, runs: list[tuple[float, float, float, float]]) -> Ray:
-        """``runs`` are log10 of the steps, of the rate, of B and of sigma^2."""
-        steps, rate, batch, noise = (math.log(10.0) * np.array(each) for each in zip(*runs, strict=True))
-        times = rate + np.array([_log_time(fall, step) for step in steps])
-        logs = {"K": steps, "T": times, "a": rate, "B": batch, "sigma^2": noise, "g": logarithm(fall) + 0.0 * steps}
-        values = [averaged_risk(*sample.point, fall, k, math.exp(a), math.exp(v - b))
-                  for k, a, b, v in zip(steps, rate, batch, noise, strict=True)]  # fmt: skip
-        return Ray(name, math.log(10.0) * scale, logs, np.log(values))
-
     first = math.log10(peak_rate(sample.point[1]))
     return (
         ray("signal, T alone", time, [((u + 2) / rest, first, 150.0, 0.0) for u in time]),
@@ -131,6 +121,28 @@ def _law_rays(sample: Sample, fall: float) -> tuple[Ray, ...]:
         ray("noise, B alone", near, [(9.0, first, u, 150.0) for u in near]),
         ray("noise, sigma^2 alone", time, [(9.0, first, 0.0, 12.0 + u) for u in time]),
     )
+
+
+def _risk_along(
+    sample: Sample, fall: float, name: str, scale: Array, runs: list[tuple[float, float, float, float]]
+) -> Ray:
+    """``runs`` are log10 of the steps, of the rate, of B and of sigma^2."""
+    steps, rate, batch, noise = (math.log(10.0) * np.array(each) for each in zip(*runs, strict=True))
+    times = rate + np.array([_log_time(fall, step) for step in steps])
+    logs = {"K": steps, "T": times, "a": rate, "B": batch, "sigma^2": noise, "g": logarithm(fall) + 0.0 * steps}
+    values = [averaged_risk(*sample.point, fall, k, math.exp(a), math.exp(v - b))
+              for k, a, b, v in zip(steps, rate, batch, noise, strict=True)]  # fmt: skip
+    return Ray(name, math.log(10.0) * scale, logs, np.log(values))
+
+
+def _outside(sample: Sample, part: str, fall: float, other: float) -> dict[str, dict[str, tuple[Ray, ...]]]:
+    """One of the parts of a law at another power, and for times below 1."""
+    time, first = even_grid(6.0, sample), math.log10(peak_rate(sample.point[1]))
+    runs = [(each, first, 150.0, 0.0) for each in _steps_to(-time, fall, first)]
+    return {
+        f"g = {other}": {part: _law_rays(sample, other)},
+        "T to 0": {part: (_risk_along(sample, fall, "T to 0", time, runs),)},
+    }
 
 
 def _steps_to(decades: Array, fall: float, log_rate: float) -> list[float]:
@@ -213,8 +225,9 @@ def _law_claim(
     falls: Mapping[str, float],
     other: Formula,
     power: tuple[Formula, ...],
+    beyond: float,
 ) -> Claim:
-    """A law that holds for each of the powers; the law of the other powers is a mutant."""
+    """A law that holds for each of the powers; the law of the other powers, one of which is ``beyond``, is a mutant."""
 
     def mutants(sample: Sample) -> dict[str, Statement]:
         wrong = {**order_mutants(formula, sample), "the law of other powers": order_statement(other, sample)}
@@ -225,6 +238,8 @@ def _law_claim(
         (MODEL, INFINITE, *power, at_least(T, 1), STABLE),
         of_infinite_size(lambda sample: {each: _law_rays(sample, fall) for each, fall in falls.items()}),
         lambda sample: Joint({each: order_statement(formula, sample) for each in falls}), mutants,
+        beyond=lambda sample: {name: {part: Located(rays, {"M": math.inf}) for part, rays in each.items()}
+                               for name, each in _outside(sample, *max(falls.items()), beyond).items()},
         role="own", depends=("eqn: fsl-simplified",),
     )  # fmt: skip
 
@@ -234,13 +249,13 @@ CLAIMS: tuple[Claim, ...] = (
         "horizon-free/law", "the law of rates t^-g with tail averaging, g < 1/2",
         "Ours: with the rates a (1 + tau)^-g, g < 1/2, and M infinite, the average over the last half of K steps has "
         "the excess risk T^-s + (sigma^2/B) T^(1/beta)/K: the noise of the modes that are learned, over the samples.",
-        GENTLE, {"g = 0": 0.0, "g = 2/5": 0.4}, STEEP, (less(_POWER, Rational(1, 2)),),
+        GENTLE, {"g = 0": 0.0, "g = 2/5": 0.4}, STEEP, (less(_POWER, Rational(1, 2)),), 0.8,
     ),
     _law_claim(
         "horizon-free/law-steep", "the law of rates t^-g with tail averaging, g > 1/2",
         "Ours: with the rates a (1 + tau)^-g, g > 1/2, and M infinite, the average over the last half of K steps has "
         "the excess risk T^-s + (sigma^2/B) a^2 T^(1/beta - 2): the kernel remembers the noise of the first steps.",
-        STEEP, {"g = 3/5": 0.6, "g = 4/5": 0.8}, GENTLE, (less(Rational(1, 2), _POWER), less(_POWER, 1)),
+        STEEP, {"g = 3/5": 0.6, "g = 4/5": 0.8}, GENTLE, (less(Rational(1, 2), _POWER), less(_POWER, 1)), 0.2,
     ),
     Claim(
         "horizon-free/best-power", "eqn: fsl-simplified", 883, "the best power of a horizon-free rate",

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
-from sympy import Integral, Min, sqrt
+from sympy import Integral, Min, Rational, sqrt
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Ray
@@ -122,8 +122,8 @@ def _budgets(sample: Sample, value: Any) -> tuple[Ray, ...]:
     return (Ray("D to infinity", logs, {"D": logs}, np.log(values)),)
 
 
-def _noise_rays(sample: Sample) -> tuple[Ray, ...]:
-    """T far below M^beta, at it and beyond, for data of ten times the shortest."""
+def _noise_rays(sample: Sample, *, short: bool = False) -> tuple[Ray, ...]:
+    """T far below M^beta, at it and beyond, for data of ten times the shortest; or ``short``: T to 0."""
     beta = sample.point[1]
     time, model = even_grid(LONGEST, sample), even_grid(LONGEST / (1.5 * beta), sample)
 
@@ -135,6 +135,13 @@ def _noise_rays(sample: Sample) -> tuple[Ray, ...]:
 
         return integrate_graded(density, horizon, rtol=_RTOL).value ** 2 / (10.0 * horizon)
 
+    def ray(name: str, scale: Array, pairs: list[tuple[float, float]]) -> Ray:
+        sizes, times = (np.log(np.array(each, dtype=float)) for each in zip(*pairs, strict=True))
+        values = np.log([noise(*pair) for pair in pairs])
+        return Ray(name, math.log(10.0) * scale, {"M": sizes, "T": times, "D": times + math.log(10.0)}, values)
+
+    if short:
+        return (ray("T to 0", time, [(1e250, 10**-u) for u in time]),)
     runs = {
         "T = M^(beta/2)": (time, [(whole(2 * u / beta + 1), 10**u) for u in time]),
         "T alone, M = 1e250": (time, [(whole(250), 10**u) for u in time]),
@@ -144,12 +151,12 @@ def _noise_rays(sample: Sample) -> tuple[Ray, ...]:
         "T alone, M = 10": (time, [(10.0, 10 ** (1.5 * beta + u)) for u in time]),
         "T alone, M = 1": (time, [(1.0, 10**u) for u in time]),
     }
-    rays = []
-    for name, (scale, pairs) in runs.items():
-        sizes, times = (np.log(np.array(each, dtype=float)) for each in zip(*pairs, strict=True))
-        values = np.log([noise(*pair) for pair in pairs])
-        rays.append(Ray(name, math.log(10.0) * scale, {"M": sizes, "T": times, "D": times + math.log(10.0)}, values))
-    return tuple(rays)
+    return tuple(ray(name, *each) for name, each in runs.items())
+
+
+def _from_the_edge(s: Any, beta: Any) -> tuple[Any, Any]:
+    """Nearer to s = 1 - 1/beta what the noise adds to D^-s fades like D^-(1 - 1/beta - s), too slowly to be seen."""
+    return min(s, Rational(3, 4) * (1 - 1 / Rational(beta))), beta
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -161,6 +168,7 @@ CLAIMS: tuple[Claim, ...] = (
         NOISE, (CAPACITY, at_least(T, 1), at_least(M, 1), "every batch has at least one sample"), _noise_rays,
         mutants=other_orders(NOISE, a_constant_batch=T / D, no_memory=1 / D,
                              half_the_capacity=Min(M, T ** (1 / (2 * beta))) / D),
+        beyond=lambda sample: {"T to 0": _noise_rays(sample, short=True)},
         role="own", depends=("eqn: fsl-simplified",),
     ),
     Claim(
@@ -181,7 +189,7 @@ CLAIMS: tuple[Claim, ...] = (
         HARD, (MODEL, INFINITE, "s < 1 - 1/beta", "sigma^2 of order 1"),
         of_infinite_size(lambda sample: _budgets(sample, lambda plan: plan.excess_risk)), regimes=("hard",),
         mutants=other_orders(HARD, a_constant_batch=D ** (-s / (1 + s)), the_easy_regime=EASY.right),
-        role="own", depends=("eqn: fsl-simplified", "optimal-batch/noise"),
+        moved=_from_the_edge, role="own", depends=("eqn: fsl-simplified", "optimal-batch/noise"),
     ),
     Claim(
         "optimal-batch/late-switch", "eqn: fsl-simplified", 883, "the share of the run in which the batch grows",

@@ -23,6 +23,7 @@ from functools import cached_property, lru_cache
 from typing import Any, Final
 
 import numpy as np
+from sympy import Expr
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import order_statement
@@ -31,9 +32,22 @@ from fsl_num.design.theory import best_gammas
 from fsl_num.model import Model
 from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
 from fsl_num.validation import Array
-from fsl_sym.domain import REGIMES
-from fsl_sym.optimal_rates import LAWS, LEAST_PRICE, above_least_price, least_orders, price, stationary_rate
-from fsl_sym.proof import AllOf, Formula, equals, same_order
+from fsl_sym.domain import EASY, HARD, REGIMES, Regime
+from fsl_sym.near_optimal import written
+from fsl_sym.optimal_rates import (
+    DECAY,
+    LATE,
+    LAWS,
+    LEAST_PRICE,
+    above_least_price,
+    best_quantity,
+    least_orders,
+    price,
+    samples_spent,
+    stationary_rate,
+)
+from fsl_sym.order import Order
+from fsl_sym.proof import AllOf, Derivation, Formula, equals, same_order
 from fsl_sym.symbols import HALF, K2, C, D, E, K, M, T, a, b, beta, gamma, s
 
 _LONGEST: Final = 40.0
@@ -71,6 +85,10 @@ LEAST: Final = {
 FAMILY: Final = "optimal-schedule"
 """Claims that share designs."""
 """Of the excess risk, for easy tasks, at the edge, and for hard tasks."""
+BEST_LAW: Final = (
+    "the law is that of the best rates over T: the signal and the noise (int sqrt K)^2/D, "
+    "of the order min(M, T^(1/beta))/D"
+)
 STATIONARY: Final = equals(price(gamma), above_least_price(gamma) + LEAST_PRICE)
 """At every rate gamma; what lies above the least price is a square that vanishes at sqrt(mu/k)."""
 COMPUTE_HARD: Final = {
@@ -79,6 +97,74 @@ COMPUTE_HARD: Final = {
     "horizon": same_order(T, C ** (beta / (1 + beta))),
     "decay": same_order(K2 / K, C ** (-beta * (beta - _EASIER) / ((1 + beta) * (2 * beta - 1)))),
 }
+
+
+@dataclass(frozen=True)
+class Derived:
+    """What of an optimum is proved: its least value, and of near-optimal choices quantities of one order.
+
+    ``quantities``: a quantity, its order and which of :data:`~fsl_sym.near_optimal.ENDS`, under the law of the name.
+    ``measured`` is what is stated and not proved.
+    """
+
+    budget: str
+    regime: Regime
+    quantities: tuple[tuple[str, Expr, Expr, str], ...]
+    rates: bool = False
+    measured: tuple[Formula, ...] = ()
+
+    def formulas(self) -> list[Formula]:
+        """The least value, where the rates are what spends the samples how, and each quantity."""
+        least = LEAST[self.budget][REGIMES.index(self.regime)]
+        stated = [_least_of(self.budget, least, self.regime)] + ([samples_spent().conclusion] if self.rates else [])
+        for name, quantity, order, end in self.quantities:
+            law, *program = DECAY if name == "decay" else LAWS[name]
+            near = (law, LEFT_BY_DECAY if name == "decay" else least, *program)
+            exact = written(Order(order.as_base_exp()[1])).as_expr(near[3])
+            stated.append(Formula(quantity, f"near-optimal {end}", exact, program=near, where=self.regime.condition))
+        return [*stated, *self.measured]
+
+    def derivations(self) -> list[Derivation]:
+        """The theorems that are to be that."""
+        spent = [samples_spent()] if self.rates else []
+        return [least_orders(self.budget)[REGIMES.index(self.regime)], *spent, *(
+            best_quantity(name, self.regime, quantity, Order(order.as_base_exp()[1]), end)
+            for name, quantity, order, end in self.quantities
+        )]  # fmt: skip
+
+
+def _least_of(budget: str, order: Expr, regime: Regime) -> Formula:
+    law, *program = LAWS[budget]
+    return Formula(law, "optimum", order, program=tuple(program), where=regime.condition)
+
+
+LEFT_BY_DECAY: Final = D ** -((1 + s) * (beta - 1) / (2 * beta - 1))
+"""Above the signal of the largest rate throughout."""
+_FALL: Final = 1 - HALF / beta
+"""Rates are in proportion to R to this power where R of intrinsic time is left."""
+DERIVED: Final = {
+    "data-easy": Derived(
+        "data", EASY,
+        (("data", T, DATA_EASY["horizon"].right, "at"), ("data", T / D, DATA_EASY["peak"].right, "at"),
+         ("data", T ** (HALF / beta) / D, DATA_EASY["end"].right, "at")), rates=True,
+    ),
+    "data-hard": Derived(
+        "data", HARD,
+        (("data", T, D, "at"), ("decay", LATE / D, DATA_HARD["decay"].right, "at"),
+         ("decay", LATE**-_FALL, DATA_HARD["end"].right, "at")), rates=True,
+    ),
+    "compute-easy": Derived(
+        "compute", EASY,
+        (("compute", M, COMPUTE_EASY["size"].right, "at"), ("compute", T, COMPUTE_EASY["horizon"].right, "from")),
+        measured=(COMPUTE_EASY["horizon"], COMPUTE_EASY["peak"]),
+    ),
+    "compute-hard": Derived(
+        "compute", HARD,
+        (("compute", M, COMPUTE_HARD["size"].right, "at"), ("compute", T, COMPUTE_HARD["horizon"].right, "at")),
+        measured=(COMPUTE_HARD["decay"],),
+    ),
+}  # fmt: skip
+"""Budget and regime -> what is proved of the best rates."""
 
 
 def decay_samples(gammas: Array, samples: Array) -> float:
@@ -178,7 +264,7 @@ def compute_rays(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
 
 
 def _claim(
-    name: str, title: str, text: str, orders: Mapping[str, Formula], regime: str,
+    name: str, title: str, text: str, orders: Mapping[str, Formula],
     rays: Callable[[Sample], Mapping[str, tuple[Ray, ...]]], *hypotheses: str,
 ) -> Claim:  # fmt: skip
     def measured(sample: Sample) -> dict[str, Any]:
@@ -188,13 +274,13 @@ def _claim(
     def statement(sample: Sample) -> Statement:
         return Joint({each: order_statement(formula, sample) for each, formula in orders.items()})
 
-    condition = "s > 1 - 1/beta" if regime == "easy" else "s < 1 - 1/beta"
+    derived = DERIVED[name.partition("/")[2]]
     return Claim(
-        name, "eqn: FSL-optimization", 1583, title, text, AllOf(tuple(orders.values())),
-        (MODEL, condition, "E is the least excess risk over gamma that never rise, up to a bound",
-         "a and b are the largest and the last gamma", "sigma^2 of order 1", *hypotheses),
-        of_infinite_size(measured) if INFINITE in hypotheses else measured, statement,
-        regimes=(regime,), role="own", depends=("eqn: fsl-simplified",), family=FAMILY,
+        name, "eqn: FSL-optimization", 1583, title, text, lambda: AllOf(tuple(derived.formulas())),
+        (MODEL, str(derived.regime.condition), "E is the least excess risk over gamma that never rise, up to a bound",
+         "a and b are the largest and the last gamma", "sigma^2 of order 1", BEST_LAW, *hypotheses),
+        of_infinite_size(measured) if INFINITE in hypotheses else measured, statement, derive=derived.derivations,
+        regimes=(derived.regime.name,), role="own", depends=("eqn: fsl-simplified",), family=FAMILY,
     )  # fmt: skip
 
 
@@ -206,12 +292,8 @@ def _least(
 
     ``before``: what is stated first, and derived by ``derive``.
     """
-    law, *program = LAWS[budget]
     orders = dict(zip([regime.name for regime in REGIMES], LEAST[budget], strict=True))
-    optima = [
-        Formula(law, "optimum", orders[regime.name], program=tuple(program), where=regime.condition)
-        for regime in REGIMES
-    ]
+    optima = [_least_of(budget, orders[regime.name], regime) for regime in REGIMES]
 
     def measured(sample: Sample) -> Any:
         return rays(sample)["loss"]
@@ -222,8 +304,7 @@ def _least(
     return Claim(
         f"optimal-schedule/{budget}", "eqn: FSL-optimization", 1583, f"the least risk of all schedules, {budget}",
         text, AllOf((*before, *optima)),
-        (MODEL, "sigma^2 of order 1", "the law is that of the best rates over T: the signal and the noise "
-         "(int sqrt K)^2/D, of the order min(M, T^(1/beta))/D"),
+        (MODEL, "sigma^2 of order 1", BEST_LAW),
         measured, statement, derive=lambda: (*derive(), *least_orders(budget)), role="own", depends=depends,
         family=FAMILY,
     )  # fmt: skip
@@ -247,29 +328,33 @@ CLAIMS: tuple[Claim, ...] = (
     _claim(
         "optimal-schedule/data-easy", "the best schedule of a data budget, easy regime",
         "Ours: for s > 1 - 1/beta and M infinite, of D samples the best schedule leaves D^(-s beta/(1 + s beta)), over "
-        "an intrinsic time of the order D^(beta/(1 + s beta)): its peak falls like D^(beta/(1 + s beta) - 1), its last "
-        "rate like D^(1/(2 (1 + s beta)) - 1). No fixed shape beats that order; a power decay with p > beta - 1 has it "
-        "too.",
-        DATA_EASY, "easy", data_rays, INFINITE,
+        "an intrinsic time of the order D^(beta/(1 + s beta)): its peak, of the order T/D, falls like "
+        "D^(beta/(1 + s beta) - 1), its last rate, of the order T^(1/(2 beta))/D, like D^(1/(2 (1 + s beta)) - 1). No "
+        "fixed shape beats that order; a power decay with p > beta - 1 has it too.",
+        DATA_EASY, data_rays, INFINITE,
     ),
     _claim(
         "optimal-schedule/data-hard", "the best schedule of a data budget, hard regime",
         "Ours: for s < 1 - 1/beta and M infinite, of D samples the best schedule leaves D^-s. Its peak is the bound, "
-        "its intrinsic time of the order D, the share of samples after the rate has left the bound falls like "
-        "D^(-(beta - 1 - s beta)/(2 beta - 1)), and its last rate like D^(-(1 + s)/2).",
-        DATA_HARD, "hard", data_rays, INFINITE, "K_2 samples come after the rate has left its bound",
+        "its intrinsic time of the order D; with R of it left the rate leaves the bound. The share of samples after "
+        "that, R/D, falls like D^(-(beta - 1 - s beta)/(2 beta - 1)), and the last rate, R^-(1 - 1/(2 beta)), like "
+        "D^(-(1 + s)/2).",
+        DATA_HARD, data_rays, INFINITE, "K_2 samples come after the rate has left its bound",
     ),
     _claim(
         "optimal-schedule/compute-easy", "the best schedule of a compute budget, easy regime",
-        "Ours: for s > 1 - 1/beta and C = M D, the best model size is of the order C^(1/(2 + s beta)), the intrinsic "
-        "time M^beta, the peak C^((beta - 1 - s beta)/(2 + s beta)), and C^(-s beta/(2 + s beta)) is left.",
-        COMPUTE_EASY, "easy", compute_rays, "M of choice",
+        "Ours: for s > 1 - 1/beta and C = M D, the best model size is of the order C^(1/(2 + s beta)), and "
+        "C^(-s beta/(2 + s beta)) is left. The intrinsic time is proved to be at least of the order M^beta; it is of "
+        "that order, the peak C^((beta - 1 - s beta)/(2 + s beta)), by the designs: beyond M^beta the law is flat up "
+        "to constants, and what e_M and K_M still lose there, exponentially, would settle it.",
+        COMPUTE_EASY, compute_rays, "M of choice",
     ),
     _claim(
         "optimal-schedule/compute-hard", "the best schedule of a compute budget, hard regime",
         "Ours: for s < 1 - 1/beta and C = M D, the best model size is of the order C^(1/(1 + beta)), with the peak at "
         "its bound the intrinsic time is of the order D = M^beta, and C^(-s beta/(1 + beta)) is left. The share of the "
-        "samples after the rate has left its bound falls with D as under a data budget.",
-        COMPUTE_HARD, "hard", compute_rays, "M of choice", "K_2 samples come after the rate has left its bound",
+        "samples after the rate has left its bound falls with D as under a data budget, where M is infinite; that is "
+        "not proved for M = D^(1/beta), where K_M ends as a power at the time that is left.",
+        COMPUTE_HARD, compute_rays, "M of choice", "K_2 samples come after the rate has left its bound",
     ),
 )  # fmt: skip

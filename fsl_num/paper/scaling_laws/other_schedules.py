@@ -20,6 +20,7 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import order_mutants, order_statement
 from fsl_num.claims.points import along_edge
 from fsl_num.claims.statements import Ray, Statement
+from fsl_num.paper.block_constants import UP_TO_CONSTANTS
 from fsl_num.paper.hypotheses import MODEL
 from fsl_num.paper.scaling_laws.laws import NOISE, STABLE
 from fsl_num.paper.scaling_laws.training import (
@@ -27,6 +28,7 @@ from fsl_num.paper.scaling_laws.training import (
     SILENT,
     Training,
     even_grid,
+    functional_rays,
     functional_risk,
     long_after,
     peak_rate,
@@ -243,7 +245,7 @@ def _own(sample: Sample) -> tuple[Ray, ...]:
     def run(size: float, decay: float, batch: float = 1.0, noise: float = 1.0) -> Training:
         return Shaped(size, 0.0, decay, NEVER, batch, noise)
 
-    return _rays(sample, {
+    return functional_rays({
         "M decides": (alone, [run(m, long_after(m, sample), batch=loud) for m in map(whole, alone)]),
         "T decides": (time, [run(whole(4 * u / beta), 10**u, batch=loud) for u in time]),
         "noise, T alone": (time, [run(1e250, 10**u, noise=loud) for u in time]),
@@ -253,7 +255,7 @@ def _own(sample: Sample) -> tuple[Ray, ...]:
         "T decides; a, B and sigma^2 vary": silent(run(whole(40.0 / beta), 1e10), sample),
         **_alone(sample, run(1e250, 1e6, noise=loud), "noise"),
         **_alone(sample, run(10.0, 10 ** (1.5 * beta + 3), noise=loud), "noise, M = 10"),
-    })  # fmt: skip
+    }, sample)  # fmt: skip
 
 
 def _off(s: Any, beta: Any) -> tuple[Any, Any]:
@@ -325,6 +327,6 @@ CLAIMS: tuple[Claim, ...] = (
     law_claim(
         "own-schedule/law", "the scaling law of a schedule of one's own: a parabola",
         "Ours: a (1 - (tau/K)^2), typed as a schedule of one's own, vanishes linearly: it has the law of linear decay.",
-        _typed, _own, at_least(T, 1), beyond=partial(_short, shape=_parabola, first=0.0),
+        _typed, _own, at_least(T, 1), UP_TO_CONSTANTS, beyond=partial(_short, shape=_parabola, first=0.0),
     ),
 )  # fmt: skip

@@ -18,7 +18,7 @@ from fsl_num.claims.claim import Sample
 from fsl_num.claims.statements import Ray
 from fsl_num.functional import integrate_graded, scaling_functional
 from fsl_num.model import Model
-from fsl_num.paper.block_constants import Constants, given_constants, whole_periods
+from fsl_num.paper.block_constants import PERIOD, Constants, given_constants, whole_periods
 from fsl_num.paper.block_spectra import block_modes
 from fsl_num.schedules import Constant, ExponentialDecay, Schedule, StableDecay
 from fsl_num.spectrum import trace
@@ -143,7 +143,8 @@ def functional_rays(runs: Mapping[str, tuple[Array, Sequence[Training]]], sample
 
 def _repeating(run: Training, beta: float) -> Training:
     stable, decay = (whole_periods(each) if each else 0.0 for each in (run.stable, run.decay))
-    return replace(run, size=whole(math.log10(whole_periods(run.size**beta)) / beta), stable=stable, decay=decay)
+    period = math.log10(PERIOD) / beta  # of the size; its power beta may be beyond double precision
+    return replace(run, size=whole(period * round(math.log10(run.size) / period)), stable=stable, decay=decay)
 
 
 def long_after(size: float, sample: Sample) -> float:

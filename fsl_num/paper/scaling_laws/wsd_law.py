@@ -10,7 +10,16 @@ from fsl_num.claims.statements import Ray
 from fsl_num.paper.block_constants import UP_TO_CONSTANTS
 from fsl_num.paper.hypotheses import MODEL
 from fsl_num.paper.scaling_laws.laws import BY_PARTS, NOISE, STABLE, decay_law, derivations
-from fsl_num.paper.scaling_laws.training import LONGEST, SILENT, Training, decay_rays, even_grid, whole
+from fsl_num.paper.scaling_laws.training import (
+    LONGEST,
+    SILENT,
+    Training,
+    decay_rays,
+    even_grid,
+    functional_risk,
+    risk_ray,
+    whole,
+)
 from fsl_sym.proof import at_least, at_most, equals
 from fsl_sym.symbols import T1, T2, T, a, b
 
@@ -38,6 +47,16 @@ def stable_decay_rays(sample: Sample) -> tuple[Ray, ...]:
     return decay_rays(sample, lambda decay: decay**0.6, more)
 
 
+def _short_phases(sample: Sample) -> dict[str, tuple[Ray, ...]]:
+    """A decay far shorter than 1, where its noise no longer grows; and a stable phase far shorter than 1."""
+    grid = even_grid(8.0, sample)
+    runs = {
+        "T_2 to 0": [Training(1e6, 1.0, 10**-u, 1e-3, noise=10**SILENT) for u in grid],
+        "T_1 to 0": [Training(1e6, 10**-u, 1.0, 1e-3, noise=10**SILENT) for u in grid],
+    }
+    return {name: (risk_ray(name, grid, each, sample, functional_risk),) for name, each in runs.items()}
+
+
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "thm: wsd", "thm: wsd", 1023, "the scaling law of a stable phase followed by exponential decay",
@@ -48,7 +67,7 @@ CLAIMS: tuple[Claim, ...] = (
         stable_decay_rays,
         mutants=lambda sample: {"T_1 + T_2 for T_2 in the noise": order_statement(decay_law(T), sample)},
         derive=lambda: derivations("wsd"),
-        depends=("eqn: fsl-simplified", "lem: wsd-stable-noise", "thm:geometric"), family="wsd",
+        depends=("eqn: fsl-simplified", "lem: wsd-stable-noise", "thm:geometric"), family="wsd", beyond=_short_phases,
         quoted=r"\cE_K \eqsim M^{-s\beta} + (T_1+T_2)^{-s} + \sigma^2 \left(\frac{b}{B}+(a-b)\frac{\min\{M,"
                r" T_2^{1/\beta}\}}{B T_2}\right)",
     ),

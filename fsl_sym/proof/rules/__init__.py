@@ -1,7 +1,7 @@
 """All rules by which a step may be taken, in one place: the kernel accepts these and no others.
 
 >>> sorted(rule.__name__ for rule in RULES)[:4]
-['Antiderivative', 'Assumed', 'AtMostBoth', 'Counted']
+['AllCases', 'Antiderivative', 'Assumed', 'AtMostBoth']
 """
 
 from __future__ import annotations
@@ -14,12 +14,24 @@ from fsl_sym.domain import Regime
 from fsl_sym.exponents.certificate import BranchProof, Certificate
 from fsl_sym.order import Order
 from fsl_sym.power_regimes import PowerRegime, Side, Threshold
-from fsl_sym.proof.rules import algebra, bounds, calculus, composition, expansions, linear, matrices, orders, sums
+from fsl_sym.proof.rules import (
+    algebra,
+    bounds,
+    calculus,
+    cases,
+    composition,
+    expansions,
+    linear,
+    matrices,
+    orders,
+    sums,
+)
 
 RULES: Final[frozenset[type[Any]]] = frozenset(
     {algebra.Defined, algebra.Evaluated, algebra.Identity, algebra.Rewrite, algebra.SameDerivative, algebra.Smaller}
     | {bounds.IntegralTest, bounds.Maximum, bounds.Monotone, bounds.Rises, bounds.SumToIntegral}
     | {calculus.Antiderivative, calculus.Limit, calculus.Substitution}
+    | {cases.AllCases, cases.OptimalAt}
     | {
         composition.AtMostBoth,
         composition.FirstTerm,

@@ -303,11 +303,12 @@ class NearOptimal(FromLemma):
 class Vanishing:
     """A power of a letter and of its logarithm tends to 0 as the letter grows, all over a regime of (s, beta[, p]).
 
-    Its power must be negative all over the regime, or 0 and that of the logarithm negative.
+    Its power must be negative all over the regime, or 0 and that of the logarithm negative; without a regime, for all
+    values of their letters.
     """
 
     order: Order
-    regime: Regime | PowerRegime
+    regime: Regime | PowerRegime | None
     variable: Symbol
     point: ClassVar[Expr] = oo
     relation: ClassVar[str] = "->"
@@ -315,16 +316,21 @@ class Vanishing:
     @property
     def where(self) -> Any:
         """The condition of the regime."""
-        return self.regime.condition
+        return None if self.regime is None else self.regime.condition
 
     def check(self, before: Expr, after: Expr) -> StepVerdict:
         """Compare the sides, decide the signs."""
         if before != self.order.as_expr(self.variable) or after != 0:
             return refuse(f"{before} and {after} are not {self.order.as_expr(self.variable)} and 0")
-        fault = _fault(self.regime, ((self.variable,), self.variable, ()), before)
-        if fault:
-            return refuse(fault)
-        powers = (self.regime.sign_of(each) for each in (self.order.power, self.order.log_power))
-        if next((sign for sign in powers if sign != 0), 0) != -1:
-            return refuse(f"{before} is not shown to fall all over the {self.regime.name} regime")
+        powers = (self.order.power, self.order.log_power)
+        if any(each.has(self.variable) for each in powers):
+            return refuse(f"{self.variable} stands in an exponent")
+        if self.regime is not None:
+            fault = _fault(self.regime, ((self.variable,), self.variable, ()), before)
+            if fault:
+                return refuse(fault)
+        signs = map(sign if self.regime is None else self.regime.sign_of, powers)
+        if next((each for each in signs if each != 0), 0) != -1:
+            where = "for all values" if self.regime is None else f"all over the {self.regime.name} regime"
+            return refuse(f"{before} is not shown to fall {where}")
         return accept("the first power that is not 0 is negative")

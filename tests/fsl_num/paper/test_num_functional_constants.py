@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -17,6 +18,7 @@ from fsl_num.paper.functional.balls import enclosed_risk, enclosed_sums, exact_p
 from fsl_num.paper.functional.best_constants import resolvent_supremum
 from fsl_num.paper.functional.kernel_gaps import noise_gap, total_gap
 from fsl_num.paper.functional.label_noise import past_two, up_to_two, zero_rays
+from fsl_num.paper.functional.laws import exponents, functional_law, printed_exponents
 from fsl_num.paper.functional.longer_contraction import scaled_ratio
 from fsl_num.paper.statements import Between
 
@@ -88,3 +90,14 @@ def test_points_are_moved_to_the_range_that_is_checked() -> None:
     inside, outside = ((Rational(value), Rational(2)) for value in (1, 3))
     assert up_to_two(*inside) == inside and up_to_two(*outside) == (Rational(3, 2), 2)
     assert past_two(*outside) == outside and past_two(*inside) == (2, 2)
+
+
+def test_the_law_that_is_judged_has_the_exponents_that_are_printed() -> None:
+    """Its terms are measured as sums; an exponent of the formula that is off tilts them."""
+    sample = Sample("easy", Rational(6, 5), Rational(2))
+    assert printed_exponents(sample) == pytest.approx(exponents(sample), rel=1e-12)
+    stated, rays = functional_law(sample), claim("thm:fsl-const-noise").measure(sample)
+    assert dict(stated.exponents) == printed_exponents(sample) and stated.judge(rays).holds
+    for name in stated.exponents:
+        wrong = {**printed_exponents(sample), name: stated.exponents[name] + 0.03}
+        assert not replace(stated, exponents=wrong).judge(rays).holds
