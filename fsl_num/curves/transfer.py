@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
 
 import numpy as np
 
@@ -20,31 +22,15 @@ from fsl_num.validation import Array
 _ROWS = 200
 
 
-def usual_plans(curves: Sequence[LossCurve]) -> dict[str, Plan]:
-    """Return a constant, a cosine to a tenth, a stable phase with a decay, and an early drop, with their final step.
-
-    Length, peak and warmup are those of the longest curve.
-
-    >>> curve = LossCurve([50, 100], [3.0, 2.0], lr=[0.1, 0.1], warmup=10)
-    >>> sorted(usual_plans([curve]))
-    ['8-1-1', 'constant', 'cosine', 'drop', 'stable-decay']
-    """
-    longest = max((curve.plan for curve in curves), key=lambda plan: float(plan.times[-1]))
-    size, warmup = longest.rates.size, min(longest.warmup, longest.rates.size // 2)
-    k = np.arange(size)
-    part = np.clip((k - warmup) / max(size - warmup, 1), 0.0, 1.0)
-    shapes = {
-        "constant": np.ones(size),
-        "cosine": 0.55 + 0.45 * np.cos(np.pi * part),
-        "stable-decay": np.minimum(1.0, 0.1 + 0.9 * (1.0 - part) / 0.2),
-        "drop": np.where(part < 0.4, 1.0, 0.3),
-        "8-1-1": np.where(part < 0.8, 1.0, np.where(part < 0.9, 0.1**0.5, 0.1)),
+USUAL: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "constant": "constant",
+        "cosine": "cosine to 0",
+        "linear": "linear to 0",
+        "wsd": "wsd, last fifth to 10 %",
     }
-    rise = np.minimum(1.0, (k + 1) / (warmup + 1))
-    return {
-        name: Plan(longest.peak * rise * shape, [size], warmup, 1.0, longest.model_size, name)
-        for name, shape in shapes.items()
-    }
+)
+"""The usual schedules, by name, in words."""
 
 
 def like_longest(curves: Sequence[LossCurve], name: str, steps: int | None = None, peak: float | None = None) -> Plan:
@@ -67,9 +53,10 @@ def like_longest(curves: Sequence[LossCurve], name: str, steps: int | None = Non
 
 def transfer(law: Law, curves: Sequence[LossCurve], theta: Array, posterior: Posterior) -> dict[str, float]:
     """Return, for each usual schedule, the relative half-width of the 90 % interval of the mean final loss."""
+    plans = {name: like_longest(curves, name) for name in USUAL}
     return {
-        name: float(half_width(posterior.spread(law, plan, theta), 0.9)[-1])
-        for name, plan in usual_plans(curves).items()
+        name: float(half_width(posterior.spread(law, plan.at(plan.recorded[-1:]), theta), 0.9)[-1])
+        for name, plan in plans.items()
     }
 
 
@@ -82,7 +69,7 @@ def transfer_words(widths: dict[str, float]) -> str:
     vague = {name: width for name, width in widths.items() if width > ENOUGH}
     if not vague:
         return (
-            "As far as the law holds, the curves determine the final loss under a constant rate, a cosine, a drop and a"
+            "As far as the law holds, the curves determine the final loss under a constant rate, a cosine, a line and a"
             f" late decay of the same length to within {100 * max(widths.values()):.2g} % (90 % interval)."
         )
     shown = ", ".join(f"{name} (90 % interval of +-{percent(width)})" for name, width in vague.items())

@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from fsl_num.curves.curve import LossCurve
 from fsl_num.curves.predict import Prediction
-from fsl_num.curves.transfer import like_longest
+from fsl_num.curves.transfer import USUAL, like_longest
 from fsl_num.results import how_well
 
 if TYPE_CHECKING:
     from fsl_num.curves.result import FitResult
-
-RIVALS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "constant": "constant",
-        "cosine": "cosine to 0",
-        "linear": "linear to 0",
-        "wsd": "wsd, last fifth to 10 %",
-    }
-)
-"""The schedules that are compared, by name, in words."""
 
 HEADINGS: Final = ("schedule", "final loss", "known to", "single rows")
 """Of the columns of :func:`as_rows`."""
@@ -35,7 +24,7 @@ def predicted(
     steps: int | None = None,
     peak: float | None = None,
 ) -> tuple[dict[str, Prediction], dict[str, str]]:
-    """Return the prediction of each of :data:`RIVALS`, and why others have none, by name.
+    """Return the prediction of each of :data:`~fsl_num.curves.transfer.USUAL`, and why others have none, by name.
 
     ``level``: of the intervals, where the fit has draws. ``steps``, ``peak``: others than those of the longest run.
     """
@@ -43,7 +32,7 @@ def predicted(
     wanted = None if fit.drawn is None else level
     predictions: dict[str, Prediction] = {}
     reasons: dict[str, str] = {}
-    for name in RIVALS:
+    for name in USUAL:
         try:
             predictions[name] = fit.predict(like_longest(runs, name, steps, peak), wanted)
         except ValueError as error:
@@ -75,5 +64,5 @@ def as_rows(predictions: Mapping[str, Prediction]) -> list[tuple[str, str, str, 
         known = "" if each.mean_half_width is None else how_well(each.mean_half_width)
         ends = [] if each.lower is None or each.upper is None else [each.lower[-1], each.upper[-1]]
         span = " .. ".join(each.in_digits(float(end)) for end in ends)
-        rows.append((RIVALS.get(name, name), each.in_digits(each.final), known, span))
+        rows.append((USUAL.get(name, name), each.in_digits(each.final), known, span))
     return rows

@@ -24,7 +24,7 @@ from fsl_num.validation import affordable, entries, instance_of, positive, prope
 @dataclass(frozen=True, eq=False, repr=False)
 class Rivals(Result):
     """What the usual schedules would give: ``predictions`` by their names, in the order of
-    :data:`~fsl_num.curves.usual.RIVALS`.
+    :data:`~fsl_num.curves.transfer.USUAL`.
 
     ``alike``: those whose final loss the fit cannot tell from that of :attr:`best`; None where it has no intervals for
     differences. ``reasons``: why others are not predicted, by name. :func:`rivals` makes one.

@@ -8,7 +8,7 @@ from curves_runs import NOISY, PEAK, run
 from notebook_views import as_html
 
 from fsl_num import fit, read_curve, rivals
-from fsl_num.curves.usual import RIVALS
+from fsl_num.curves.transfer import USUAL
 
 
 def test_the_usual_schedules_stand_beside_each_other_and_the_least_is_told_from_those_it_can_be():
@@ -85,9 +85,9 @@ def test_the_best_of_runs_that_were_made_is_advised_or_not_told_from_the_advice(
     """
     inside, apart = [], 0
     for family, pair in product(FAMILIES, PAIRS):
-        runs = {name: read_curve(EXAMPLES / family.format(name)) for name in {*pair, *RIVALS}}
+        runs = {name: read_curve(EXAMPLES / family.format(name)) for name in {*pair, *USUAL}}
         found = rivals(fit([runs[name] for name in pair]))
-        measured = {name: runs[name].loss[-3:].mean() for name in RIVALS}
+        measured = {name: runs[name].loss[-3:].mean() for name in USUAL}
         best = min(measured, key=measured.get)
         assert best in (found.best, *found.alike), (family, pair)
         below = [name for name in found.predictions if name not in (found.best, *found.alike)]
