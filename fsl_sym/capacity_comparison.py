@@ -9,6 +9,7 @@ smaller beta.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 from sympy import Symbol, factor
@@ -39,6 +40,7 @@ def fixed_task_order(
     return Order(*(factor(simplified(each.subs(ONE_TASK))) for each in (order.power, order.log_power)))
 
 
+@cache  # several claims compare the same risks
 def least_of_task(schedule: str, budget: str, regime: str = "") -> Derivation:
     """The least risk of one task: the theorem of the schedule's law at s = alpha/beta, in a regime or in all of them.
 
