@@ -8,7 +8,7 @@ import inspect
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from fsl_num.claims.claim import Claim
@@ -149,7 +149,7 @@ def _definition(module: ModuleType, name: str) -> Place | None:
 
 
 def _proof(derive: Any) -> Place | None:
-    """Where the derivation is written: the first function, from the claim's own on, that makes it."""
+    """Where the derivation is written: the first function or method, from the claim's own on, that makes it."""
     waiting, seen = [_unwrapped(derive)], set[int]()
     while waiting:
         function = waiting.pop(0)
@@ -158,6 +158,9 @@ def _proof(derive: Any) -> Place | None:
                 return source_place(function)
             seen.add(id(function))
             waiting += _used(function)
+        elif isinstance(function, type) and id(function) not in seen:
+            seen.add(id(function))
+            waiting += vars(function).values()
     return source_place(derive)
 
 
@@ -197,8 +200,8 @@ def _names(code: CodeType) -> Iterator[str]:
 
 
 def _unwrapped(function: Any) -> Any:
-    while isinstance(function, functools.partial):
-        function = function.func
+    while isinstance(function, functools.partial | MethodType):
+        function = function.func if isinstance(function, functools.partial) else function.__func__
     return inspect.unwrap(function) if callable(function) else function
 
 

@@ -100,8 +100,10 @@ def compared(problems: Sequence[tuple[str, str]] = PROBLEMS, regimes: Sequence[s
     return stated
 
 
-CONSTANT_RATE: Final = compared([("constant", budget) for budget in BUDGETS])
-EASY_DECAY, HARD_DECAY = (compared([("exp-decay", "compute")], regimes) for regimes in (("easy",), ("easy", "hard")))
+constant_rate = partial(compared, [("constant", budget) for budget in BUDGETS])
+easy_decay, hard_decay = (
+    partial(compared, [("exp-decay", "compute")], regimes) for regimes in (("easy",), ("easy", "hard"))
+)
 
 
 def capacity_ratios(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
@@ -212,9 +214,9 @@ CLAIMS: tuple[Claim, ...] = (
         "more capacity at a constant rate",
         "For one task a higher capacity makes the optimal risk of a constant rate decay faster by a power, in data "
         "(alpha/(alpha + beta)) and in compute (alpha/(1 + alpha + beta)).",
-        lambda: formula_of(CONSTANT_RATE), FIXED_TASK,
+        lambda: formula_of(constant_rate()), FIXED_TASK,
         partial(some_ratios, "constant"), partial(some_better, "constant"),
-        derive=lambda: derivations_of(CONSTANT_RATE), judged_by=QUOTIENT,
+        derive=lambda: derivations_of(constant_rate()), judged_by=QUOTIENT,
         family="capacities",
         quoted="enhances  compute efficiency",
     ),
@@ -222,9 +224,9 @@ CLAIMS: tuple[Claim, ...] = (
         "sec: effect-lrs/easy-no-gain", "sec: effect-lrs", 1000, "easy, exponential decay: no gain from capacity",
         "For one task in the easy regime a higher capacity leaves the order of the compute-optimal risk of exponential "
         "decay as it is.",
-        lambda: formula_of(EASY_DECAY), FIXED_TASK,
+        lambda: formula_of(easy_decay()), FIXED_TASK,
         partial(some_ratios, "exp-decay, compute"), partial(no_gain, "exp-decay, compute"),
-        derive=lambda: derivations_of(EASY_DECAY), judged_by=QUOTIENT,
+        derive=lambda: derivations_of(easy_decay()), judged_by=QUOTIENT,
         regimes=("easy",), family="capacities",
         quoted="increasing model capacity alone does not lead to asymptotic gains",
     ),
@@ -232,9 +234,9 @@ CLAIMS: tuple[Claim, ...] = (
         "sec: effect-lrs/hard-gain", "sec: effect-lrs", 1009, "hard, exponential decay: a gain from capacity",
         "For one task in the hard regime a higher capacity makes the compute-optimal risk of exponential decay decay "
         "faster by a power, within the regime and beyond it.",
-        lambda: formula_of(HARD_DECAY), FIXED_TASK,
+        lambda: formula_of(hard_decay()), FIXED_TASK,
         partial(some_ratios, "exp-decay, compute"), partial(some_better, "exp-decay, compute"),
-        derive=lambda: derivations_of(HARD_DECAY), judged_by=QUOTIENT,
+        derive=lambda: derivations_of(hard_decay()), judged_by=QUOTIENT,
         regimes=("hard",), family="capacities",
         quoted="become strictly more compute‐efficient",
     ),
