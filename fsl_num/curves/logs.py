@@ -365,6 +365,8 @@ def _batch_sizes(series: Mapping[str, Series], loss: Series, options: LogOptions
     if options.batch_size is not None:
         return options.batch_size
     batch, tokens = series.get("batch_size"), series.get("tokens")
+    if tokens is not None and "sample" in tokens.name.lower() and "tokens" not in (options.columns or {}):
+        tokens = None  # of the validation, perhaps
     if batch is None and tokens is not None and options.tokens_per_step is None and tokens.step.size:
         batch = _batch_of_tokens(tokens)
     if batch is None:
