@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path, PurePath
@@ -51,8 +52,9 @@ def curve_options() -> list[Option]:
 def read_files(arguments: Arguments, *groups: Sequence[str]) -> list[dict[str, LossCurve]]:
     """The curves of each group of files, by what was typed; each named by the part of its path that tells it apart.
 
-    Where a file holds several runs, the name of the run is added to what was typed. What was decided in reading a log
-    is said, a line a curve.
+    Where a file holds several runs, the name of the run is added to what was typed. A file of a folder that is typed by
+    itself too is left out of the folder: each run counts once. What was decided in reading a log is said, a line a
+    curve.
     """
     paths = [path for group in groups for path in group]
     sizes = list(arguments.model_size) or [None]
@@ -87,8 +89,12 @@ def _read_group(
 
     typed = {path: _joined(path) for path in paths}
     curves, said = {}, dict[str, list[str]]()
+    alone = {_place(part) for path in named for part in _joined(path)}
     for source in together(list(typed.values()), options):
         path = next(path for path, parts in typed.items() if source.paths[0] in parts)
+        if source.inside and Path(path).resolve() / source.inside in alone:
+            said.setdefault("left out of its folder: it is named itself, and counts once", []).append(source.inside)
+            continue
         name, size = named[path]
         read = source.curves(replace(options, name=name, model_size=None if size is None else float(size)))
         for curve in read:
@@ -104,7 +110,14 @@ def _read_group(
     for note, names in said.items():
         shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
         click.echo(f"fsl: {shown}: {note}", err=True)
+    if paths and not curves:
+        raise InputError(f"{paths[0]!r} holds no run but those that are named themselves")
     return curves
+
+
+def _place(path: str) -> Path:
+    """Where a file is, without the ending of its name: as a run inside a folder is named."""
+    return Path(os.path.splitext(os.path.realpath(path))[0])
 
 
 def _options(arguments: Arguments) -> LogOptions:

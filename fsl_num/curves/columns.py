@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 NAMES: Mapping[str, tuple[str, ...]] = {
-    "step": ("trainglobalstep", "trainerglobalstep", "globalstep", "step", "steps", "trainstep", "trainingstep",
-             "numupdates", "update", "updates", "iteration", "iterations", "iterationstep", "timebatch", "iter",
-             "iters"),
+    "step": ("trainglobalstep", "trainerglobalstep", "globalstep", "optimizerstep", "step", "steps", "trainstep",
+             "trainingstep", "numupdates", "update", "updates", "iteration", "iterations", "iterationstep",
+             "timebatch", "iter", "iters"),
     "lr": ("lr", "learningrate", "lrs", "learningrates", "trainlr", "trainlearningrate", "currentlearningrate", "eta"),
     "loss": ("loss", "losses", "excessrisk"),
     "batch_size": ("globalbatchsize", "batchsize", "batchsizeintokens", "batch", "bs"),
-    "tokens": ("tokens", "tokensseen", "ntokens", "numtokens", "consumedtokens", "totaltokens", "timetoken"),
+    "tokens": ("tokens", "tokensseen", "ntokens", "numtokens", "consumedtokens", "totaltokens", "timetoken",
+               "samples", "samplesseen", "consumedsamples"),
     "run": ("runname", "runid", "run", "runs", "experiment", "experimentname", "trial", "seed", "name"),
 }  # fmt: skip
 """Names by which a column is known, without case, spaces, dots, slashes or underscores; the first found counts."""
@@ -30,7 +31,7 @@ _LOSS = frozenset({"loss", "losses", "ce", "crossentropy", "nll", "perplexity", 
 _UNIT = {"perplexity": "perplexity", "ppl": "perplexity", "bpb": "bits", "bpt": "bits", "bits": "bits"}
 _NO_LOSS = frozenset(
     {"scale", "scaler", "z", "aux", "auxiliary", "balance", "balancing", "router", "grad", "max", "min", "std", "var",
-     "weight", "count", "spike", "spikes", "skipped", "vs"}
+     "weight", "count", "spike", "spikes", "skipped", "vs", "delta", "diff", "difference", "change", "improvement"}
 )  # fmt: skip
 _NO_RATE = frozenset({"momentum", "decay", "wd", "beta", "scale", "weight"})
 _GLUED = re.compile(r"\b(train|training|val|valid|validation|eval|test)(loss|ppl|perplexity|bpb)\b")
@@ -42,8 +43,9 @@ _RUN = re.compile(r"(?P<run>.*\S) - (?P<name>\S.*)")
 class Meaning:
     """What a column is.
 
-    ``role``: "step", "lr", "loss", "batch_size", "tokens" or "run". ``rank``: the lower, the surer the name. For a
-    loss, ``held_out``: whether it is measured on data that is not trained on; ``unit``: "nats", "bits" or "perplexity".
+    ``role``: "step", "lr", "loss", "batch_size", "tokens" (or samples) or "run". ``rank``: the lower, the surer the
+    name. For a loss, ``held_out``: whether it is measured on data that is not trained on; ``unit``: "nats", "bits" or
+    "perplexity".
     """
 
     role: str
@@ -60,8 +62,8 @@ def meaning(name: str) -> Meaning | None:
     ('lr', True)
     >>> meaning("eta (peak 2e-3)").role
     'lr'
-    >>> meaning("train/loss__MIN"), meaning("loss scale")
-    (None, None)
+    >>> meaning("train/loss__MIN"), meaning("loss scale"), meaning("log10_loss"), meaning("loss_delta")
+    (None, None, None, None)
     """
     if name.endswith(("__MIN", "__MAX")):
         return None
@@ -80,7 +82,8 @@ def meaning(name: str) -> Meaning | None:
     if remarked or (_is_rate(words) and not known & _NO_RATE):
         return Meaning("lr", len(NAMES["lr"]))
     by_name = plain(metric) in NAMES["loss"]
-    if (known & _LOSS or by_name) and not known & _NO_LOSS:
+    logarithm = "log 10" in " ".join(words)  # "log loss" is another name of the cross-entropy
+    if (known & _LOSS or by_name) and not known & _NO_LOSS and not logarithm:
         unit = next((_UNIT[word] for word in words if word in _UNIT), "nats")
         rank = NAMES["loss"].index(plain(metric)) if by_name else len(NAMES["loss"])
         return Meaning("loss", rank, bool(known & _HELD_OUT), unit)

@@ -66,15 +66,15 @@ _DELIMITERS: Final = ("\t", ";", ",", "|", " ")
 _MARKS: Final[Mapping[bytes, str]] = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 
 
-def read_tables(path: str | Path, *, header: bool = True, name: str | None = None) -> list[Table]:
+def read_tables(path: str | Path, *, header: bool = True, name: str | None = None, rates: bool = False) -> list[Table]:
     """Return the tables of a file, column by column, with the number of the line of each row.
 
     Columns in which every cell is a number are arrays, the others lists of cells as they stand. A file is taken in
     piece by piece, so that it needs little more memory than its text and these columns.
 
     ``header``: whether the first row must name the columns (else a first row of numbers is data, and the columns are
-    called "0", "1", ...). ``name``: of the tables, by default that of the file. Raises CurveError as
-    :func:`~fsl_num.curves.reading.read_curve` does.
+    called "0", "1", ...). ``name``: of the tables, by default that of the file. ``rates``: whether one number a row is
+    the learning rate of every update. Raises CurveError as :func:`~fsl_num.curves.reading.read_curve` does.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -96,6 +96,8 @@ def read_tables(path: str | Path, *, header: bool = True, name: str | None = Non
             f"{place}: the file is empty or holds nothing but blank lines and comments; it needs a header and one row"
             " a measured step"
         )
+    if rates and _is_number(first[1].strip()):
+        return [_table_of_rates(stem, _lines(text))]
     begin = first[1].lstrip()[:1]
     if begin == "<":
         raise CurveError(f"{place}: this looks like a web page, not like a table; download the file itself", first[0])
@@ -287,6 +289,12 @@ def _table_of_cells(path: Path, name: str, lines: Iterator[tuple[int, str]], hea
             comma = comma and not any("." in cell for row in rows[:1000] for cell in row)
         columns.add(dict(enumerate(zip(*rows, strict=True))), [number for number, _ in part])
     return columns.table(name, columns.width(least), comma)
+
+
+def _table_of_rates(name: str, lines: Iterator[tuple[int, str]]) -> Table:
+    """One number a row; a cell that is none is refused where the rates are taken."""
+    rows, cells = zip(*((number, line.strip()) for number, line in lines), strict=True)
+    return Table({"step": range(len(rows)), "lr": cells}, rows, name)
 
 
 def _split(path: Path, lines: Sequence[tuple[int, str]], delimiter: str) -> list[list[str]]:

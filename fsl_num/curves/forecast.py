@@ -246,7 +246,8 @@ def forecast(
         ending = ENDINGS[0] if followed is None else SO_FAR
     endings = list(dict.fromkeys([ending, *ENDINGS]))
     _ = continued(run.plan, steps, ending)  # refused before the fit, not after it
-    settings = {"early": min(EARLY * steps / run.plan.rates.size, 0.5), **settings}
+    if settings.get("early") is None:
+        settings["early"] = min(EARLY * steps / run.plan.rates.size, 0.5)
     others = entries("others", others, LossCurve)
     fitted = fit([run, *others], **settings)
     plans = {name: continued(fitted.as_fitted(run).plan, steps, name) for name in endings}

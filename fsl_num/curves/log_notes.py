@@ -8,12 +8,16 @@ from typing import Final
 import numpy as np
 
 from fsl_num.curves.columns import is_noise_scale, meaning, plain
+from fsl_num.curves.curve import CurveError
 from fsl_num.curves.runs import Series
 from fsl_num.curves.tables import Table, filled, numbers
+from fsl_num.validation import Array
 
 LARGEST_RATE: Final = 1.5
 """Of an update: above, a rate is in other units, or a multiplier."""
 
+_ALMOST = 1.0 - 1e-3  # of a multiplier: what a cosine loses until its first row
+_SPIKE, _ROWS = 10.0, 10  # a row so many times above all others, of so many rows at least, is an error of the log
 _ALIKE = 1e-6  # rates of groups of parameters that differ by less are one
 
 
@@ -48,6 +52,41 @@ def of_losses(tables: Sequence[Table], loss: Series) -> list[str]:
     return [f"the loss is {place(loss)}, {kind}, {loss.step.size} rows; there too: {shown} (--columns loss=...)"]
 
 
+def of_spike(rows: Sequence[int], losses: Array) -> list[str]:
+    """Return which loss is more than ten times those of the rows beside it, where there is one.
+
+    >>> of_spike([2, 3, 4], np.array([3.1, 310.0, 3.0]))
+    ['row 3: the loss 310 is more than 10 times those beside it: leave the row out if it is an error']
+    """
+    beside = np.maximum(losses[:-2], losses[2:])
+    spikes = np.flatnonzero(losses[1:-1] > _SPIKE * beside) + 1
+    if not spikes.size:
+        return []
+    at, more = int(spikes[0]), f" ({spikes.size} such rows)" if spikes.size > 1 else ""
+    return [
+        f"row {rows[at]}: the loss {losses[at]:g} is more than {_SPIKE:g} times those beside it: leave the row out if"
+        f" it is an error{more}"
+    ]
+
+
+def check_spike(rate: Series) -> None:
+    """Raise CurveError where a single rate, within the log, is more than ten times all others.
+
+    >>> check_spike(Series("lr", np.arange(9.0), np.ones(9), np.arange(2, 11), meaning("lr"), Table({}, [])))
+    """
+    values = np.nan_to_num(rate.values)
+    if values.size < _ROWS:
+        return
+    at = int(np.argmax(values))
+    others = float(np.delete(values, at).max())
+    if 0 < at < values.size - 1 and values[at] > _SPIKE * others > 0.0:
+        raise CurveError(
+            f"the rate {values[at]:g} stands in this row alone, more than {_SPIKE:g} times all others (up to"
+            f" {others:g}); repair the cell or drop the row",
+            int(rate.rows[at]),
+        )
+
+
 def of_noise_scales(tables: Sequence[Table]) -> list[str]:
     """Return that a gradient-noise scale is not used: without the norm of the gradient it gives no noise of the loss.
 
@@ -70,7 +109,7 @@ def of_rates(rate: Series) -> list[str]:
     """
     said = []
     most = float(np.nanmax(rate.values, initial=0.0))
-    if most == 1.0 or "lrm" in plain(rate.name):
+    if _ALMOST <= most <= 1.0 or "lrm" in plain(rate.name):
         said.append(f"the rate {place(rate)} is a multiplier, at most {most:g}: predict with multipliers")
     elif most > LARGEST_RATE:
         said.append(f"the rate {place(rate)} reaches {most:g}: in units of its own; predict in the same")

@@ -12,7 +12,7 @@ import numpy as np
 
 from fsl_num.curves.columns import UNITS, meaning, plain
 from fsl_num.curves.curve import CurveError, LossCurve
-from fsl_num.curves.log_notes import of_losses, of_noise_scales, of_rates, place
+from fsl_num.curves.log_notes import check_spike, of_losses, of_noise_scales, of_rates, of_spike, place
 from fsl_num.curves.rates import unseen_updates, warmup_of
 from fsl_num.curves.runs import Series, by_run, kept_last, series_of
 from fsl_num.curves.tables import Table, as_table, numbers
@@ -203,10 +203,12 @@ def curve_of(tables: Sequence[Table], options: LogOptions) -> LossCurve:
     notes += of_noise_scales(tables)
     values, unit = _in_nats(loss, options.loss_unit)
     _check_losses(loss, values, options.loss_unit)
+    notes += of_spike(loss.rows, values)
     if unit != "nats":
         notes.append(f"the loss is in {unit} and was turned into nats")
     if rate is not None:
         _check_swapped(rate, loss)
+        check_spike(rate)
         notes += of_rates(rate)
     if loss.table.interval_means and not loss.meaning.held_out:
         gap = np.diff(loss.step, prepend=0.0)
@@ -363,6 +365,8 @@ def _batch_sizes(series: Mapping[str, Series], loss: Series, options: LogOptions
     if options.batch_size is not None:
         return options.batch_size
     batch, tokens = series.get("batch_size"), series.get("tokens")
+    if tokens is not None and "sample" in tokens.name.lower() and "tokens" not in (options.columns or {}):
+        tokens = None  # of the validation, perhaps
     if batch is None and tokens is not None and options.tokens_per_step is None and tokens.step.size:
         batch = _batch_of_tokens(tokens)
     if batch is None:

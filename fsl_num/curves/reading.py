@@ -30,7 +30,7 @@ def read_curve(path: Any, **options: Any) -> LossCurve:
         A CSV file (comma, semicolon, tab, bar or space between cells; the first row names the columns), JSON or
         JSON lines, Parquet (needs pyarrow), or the lines that a trainer printed; as it is or compressed with gzip,
         bzip2 or xz; "-" is standard input. A folder, or a list of paths, is one run whose loss and rate stand in
-        several files.
+        several files; in a list a file may hold the rate of every update, one a row.
     options
         What the files do not say, see :class:`~fsl_num.curves.logs.LogOptions`: columns, loss_unit,
         drop_missing, restarts, tokens_per_step, schedule, batch_size, warmup, branch_of, model_size, name and more.
@@ -195,7 +195,8 @@ def _sources(path: Any, header: bool) -> list[Source]:
     files = tuple(path) if isinstance(path, (list, tuple)) else (path,)
     with _located(files):
         if len(files) > 1 or not Path(files[0]).is_dir():
-            return [Source(files, tuple(table for file in files for table in read_tables(file, header=header)))]
+            read = (read_tables(file, header=header, rates=len(files) > 1) for file in files)
+            return [Source(files, tuple(table for tables in read for table in tables))]
         logs = _logs_in(Path(files[0]))
         runs = {name: tables for name, tables in logs.items() if not any(map(lacks, by_run(tables).values()))}
     parts = tuple(table for name, tables in logs.items() if name not in runs for table in tables)

@@ -295,7 +295,8 @@ def _tokens_as_steps(table: Table, said: Mapping[str, str], per_step: float | No
         return None
     seen = numbers(table, tokens[0].name, "tokens", missing=True)
     if per_step is None:
-        batches = [column for column in _candidates([table], "batch_size", said) if "token" in column.name.lower()]
+        of_tokens = _counts_tokens(tokens[0])
+        batches = [column for column in _candidates([table], "batch_size", said) if _counts_tokens(column) is of_tokens]
         if not batches:
             return None
         size = numbers(table, batches[0].name, "batch_size", missing=True)
@@ -304,6 +305,10 @@ def _tokens_as_steps(table: Table, said: Mapping[str, str], per_step: float | No
             return None
         per_step = float(size[0])
     return _updates(table, seen, per_step)
+
+
+def _counts_tokens(column: _Column) -> bool:
+    return "token" in column.name.lower()
 
 
 def _updates(table: Table, seen: Array, per_step: float) -> Array:
@@ -368,7 +373,7 @@ def _refuse_missing(
     names = list(dict.fromkeys(column for table in tables for column in table.columns))
     if missing[0] == "step" and tokens:
         raise CurveError(
-            f"{name}: there is no column of steps, but one of tokens; say how many tokens one update takes with"
+            f"{name}: there is no column of steps, but one of tokens or samples; say how many one update takes with"
             " tokens_per_step=... (--tokens-per-step)"
         )
     if not names:

@@ -229,6 +229,12 @@ def _notes(
         )
     if fitted and (top > fitted[-1] / _BOUND or top < fitted[0] * _BOUND):
         said.append(f"No run was fitted at the peak {top:g} (fitted: {', '.join(f'{each:g}' for each in fitted)}).")
+    fastest = dict(zip(fit.law.names, fit.theta.tolist(), strict=True)).get("P_c", np.inf)
+    if top > fastest:
+        said.append(
+            f"The peak {top:g} is above the P_c of the fit, {fastest:.2g}: a higher one does harm there, as far"
+            " as the law holds (--peak-lr free stays among the peaks fitted)."
+        )
     if solved.starts > 1:
         said.append(
             f"{solved.agreed} of {solved.starts} starts end within 1e-8 of the least loss found: under this law nothing"

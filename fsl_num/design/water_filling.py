@@ -1,7 +1,7 @@
 r"""The best schedule of the functional laws over all rates between two bounds, with a lower bound on every other one.
 
-In time the problem is not convex. In intrinsic time it nearly is: with w(R) = 1/eta the steps spent where the intrinsic
-time R is left, the noise at the end is
+In the rates the problem is not convex: of constant ones the noise goes as eta^p, concave for p < 1. In intrinsic time
+it nearly is: with w(R) = 1/eta the steps spent where the intrinsic time R is left, the noise at the end is
 
     int_0^S k(R) (eta_ref w)^-p dR,   k(R) = K(R) (B + E e(T_0 + S - R)),   int_0^S w dR = the steps,
 

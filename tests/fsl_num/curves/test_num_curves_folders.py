@@ -3,7 +3,7 @@
 import pytest
 
 from fsl_num.curves.curve import CurveError
-from fsl_num.curves.reading import read_curves, read_rates
+from fsl_num.curves.reading import read_curve, read_curves, read_rates
 
 GOOD = "step,lr,loss\n100,1e-3,3.0\n200,1e-3,2.5\n300,5e-4,2.25\n"
 LOSSES_ALONE = "step,loss\n100,3.1\n200,2.6\n300,2.3\n"
@@ -50,3 +50,15 @@ def test_rates_of_a_resumed_run_are_read_as_its_losses_are(tmp_path):
     assert "2 rows that a resumed run did again: the last ones kept" in said.notes
     with pytest.raises(ValueError, match="restarts must be one of refuse, keep-last"):
         read_rates(tmp_path / "again.csv", restarts="first")
+
+
+def test_a_file_beside_a_log_may_hold_the_rate_of_every_update(tmp_path):
+    (tmp_path / "run.csv").write_text("step,loss\n2,3.0\n4,2.5\n6,2.2\n")
+    (tmp_path / "rates.txt").write_text("0.1\n0.2\n0.3\n0.2\n0.1\n0.05\n")
+    curve = read_curve([tmp_path / "run.csv", tmp_path / "rates.txt"], warmup=0)
+    assert curve.plan.rates.tolist() == [0.1, 0.2, 0.3, 0.2, 0.1, 0.05]
+    with pytest.raises(CurveError, match="is one cell"):  # alone it says nothing
+        read_curve(tmp_path / "rates.txt")
+    (tmp_path / "rates.txt").write_text("0.1\n0.2\nhalf\n")
+    with pytest.raises(CurveError, match=r"rates\.txt: row 3: column 'lr' holds 'half'"):
+        read_curve([tmp_path / "run.csv", tmp_path / "rates.txt"])

@@ -14,6 +14,7 @@ from fsl_num.curves.fit import fit
 from fsl_num.curves.forecast import EARLY, ENDINGS, SO_FAR, continued, forecast, schedule_so_far
 from fsl_num.curves.laws import law
 from fsl_num.curves.plan import Plan
+from fsl_num.curves.reading import read_curve
 from fsl_num.report.fits import trust_lines
 from fsl_num.schedules import step_rates
 
@@ -108,6 +109,8 @@ def test_the_command_says_the_end_first(tmp_path, capsys, under_way):
     assert main([*words, "--json"]) == 0
     read = json.loads(capsys.readouterr().out)
     assert list(read["endings"]) == list(ENDINGS) and read["last"] == DONE
+    same = forecast(read_curve(tmp_path / "run.csv", warmup=WARMUP), SIZE, starts=1)  # and not as fits of whole runs
+    assert read["endings"]["hold"]["final"] == same.predictions["hold"].final
     assert main([*words, "--json", "--level", "0.5"]) == 0
     narrow = json.loads(capsys.readouterr().out)["endings"]["hold"]
     assert narrow["upper"][-1] < read["endings"]["hold"]["upper"][-1]

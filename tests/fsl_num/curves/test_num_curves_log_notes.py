@@ -45,3 +45,27 @@ def test_a_table_of_several_runs_says_how_to_give_one():
     table = both | {"run": np.repeat(["a", "b"], len(STEPS))}
     with pytest.raises(CurveError, match=r"the table holds 2 runs \(table: a, table: b\); give the rows of one alone"):
         curve_from(table)
+
+
+@pytest.mark.parametrize(("most", "said"), [(1.0, True), (0.9995, True), (0.99, False), (1.01, False)])
+def test_a_rate_that_almost_reaches_one_is_a_multiplier(most, said):
+    """A cosine has lost a little until the first row that is logged."""
+    assert ("is a multiplier" in notes(lr=1e3 * most * RATE)) is said
+
+
+def test_a_rate_that_stands_alone_far_above_all_others_is_refused():
+    """Else it is the peak, and every prediction that of another run."""
+    wrong = RATE.copy()
+    wrong[20] = 1.0
+    with pytest.raises(CurveError, match=r"row 20: the rate 1 stands in this row alone, .* others \(up to 0\.001\)"):
+        curve_from(RUN | {"lr": wrong})
+    wrong[21] = 1.0  # two rows are a schedule, and a first row may be its peak
+    assert curve_from(RUN | {"lr": wrong}).plan.peak == 1.0
+    assert curve_from(RUN | {"lr": np.append(1.0, RATE[1:])}).plan.peak == 1.0
+
+
+def test_a_loss_far_above_its_neighbours_is_named():
+    loss = RUN["loss"].copy()
+    loss[[10, 20]] = 250.0
+    assert "row 10: the loss 250 is more than 10 times those beside it" in notes(loss=loss, lr=RATE)
+    assert "(2 such rows)" in notes(loss=loss, lr=RATE) and "such rows" not in notes(lr=RATE)

@@ -357,3 +357,34 @@ def test_no_text_behind_a_header_gives_anything_but_finite_numbers(tmp_path_fact
 def test_names_are_known_in_one_role_only():
     every = [alias for aliases in columns.NAMES.values() for alias in aliases]
     assert len(set(every)) == len(every)
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("log10_loss", None),
+        ("loss_delta", None),
+        ("loss/difference", None),
+        ("log_loss", "loss"),
+        ("train loss", "loss"),
+    ],
+)
+def test_what_is_made_of_losses_is_no_loss(name, found):
+    known = columns.meaning(name)
+    assert (known and known.role) == found
+
+
+def test_samples_over_the_batch_are_steps_and_updates_are_not_micro_steps():
+    samples = np.array([2560, 5120, 7680])
+    run = {"lr": [0.1] * 3, "loss": [3.0, 2.5, 2.2]}
+    read = curve_from(run | {"consumed_samples": samples, "batch_size": [256] * 3})
+    assert read.step.tolist() == [10, 20, 30] and set(np.atleast_1d(read.plan.batch_sizes)) == {256.0}
+    with pytest.raises(CurveError, match="one of tokens or samples; say how many one update takes"):
+        curve_from(run | {"samples": samples})  # without a batch size, or one in tokens
+    with pytest.raises(CurveError, match="one of tokens or samples; say how many one update takes"):
+        curve_from(run | {"samples": samples, "batch_size_in_tokens": [2**20] * 3})
+    assert curve_from(run | {"step": [40, 80, 120], "optimizer_step": [10, 20, 30]}).step.tolist() == [10, 20, 30]
+    beside = curve_from(run | {"step": [10, 20, 30], "samples": [500] * 3})  # those of the validation
+    assert beside.step.tolist() == [10, 20, 30] and np.all(beside.plan.batch_sizes == 1.0)
+    both = curve_from(run | {"step": [10, 20, 30], "tokens": 2**10 * samples, "consumed_samples": samples})
+    assert set(np.atleast_1d(both.plan.batch_sizes)) == {2.0**18}

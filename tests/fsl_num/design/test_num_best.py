@@ -128,6 +128,20 @@ def test_ten_starts_of_another_method_end_at_the_same_loss(values):
         assert loss(again, np.ones(57))[0] < found.loss + 1e-8
 
 
+@pytest.mark.parametrize(("power", "convex"), [(0.5, False), (0.7, False), (1.4, True)])
+def test_the_loss_is_not_convex_in_the_rates(power, convex):
+    """Of constant rates whose signal is learnt the loss is about L0 + B eta^p: concave for p < 1.
+
+    So no linear problem in the rates bounds it; the bound is that of water filling, convex in 1/eta.
+    """
+    loss = Past(np.array([]), 0).objective(law("fsl-full"), vector({**THETA, "p": power}))
+
+    def of(rate):
+        return loss(np.full(34_000, rate), np.ones(34_000))[0]
+
+    assert (of(0.75 * PEAK) < 0.5 * (of(PEAK) + of(0.5 * PEAK))) is convex
+
+
 @examples(10)
 @given(factor=st.floats(0.01, 100.0))
 def test_the_unit_of_the_rates_does_not_matter(factor):

@@ -95,6 +95,14 @@ def test_a_free_peak_is_sought_among_those_fitted():
     )
 
 
+def test_a_peak_above_that_from_which_on_it_does_harm_is_said():
+    fitted = noisy_fit("auto", intervals=False)
+    fastest = float(fitted.theta[fitted.law.names.index("P_c")])
+    for share, said in ((0.9, False), (1.1, True)):
+        found = design_schedule(fitted, 400, peak=share * fastest, warmup=20)
+        assert any("is above the P_c of the fit" in note for note in found.notes) is said
+
+
 def test_a_member_of_a_family_says_what_is_better_outside_and_is_not_compared_with_itself():
     found = design(family="cosine")
     better = [name for name, each in found.baselines.items() if each.regret < 0.0 and each.distinct]

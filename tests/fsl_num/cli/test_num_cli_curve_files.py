@@ -1,0 +1,40 @@
+"""Files of curves as they are typed: each run counts once."""
+
+import json
+
+import numpy as np
+
+from fsl_num.cli import main
+from fsl_num.curves.laws import law
+from fsl_num.schedules import step_rates
+
+
+def test_a_run_that_is_fitted_is_not_predicted_as_one_of_a_folder(tmp_path, capsys):
+    """Else a law is scored on what it was fitted to."""
+    folder, link = tmp_path / "runs", tmp_path / "link.csv"
+    folder.mkdir()
+    for name in ("wsd", "cosine", "constant"):
+        rates = np.append(step_rates(name, peak=0.01, steps=400), 0.0)
+        losses = law("momentum").predict(rates, [2.0, 0.3, 0.5, 0.5, 0.95])
+        rows = (f"{step},{rates[step]},{losses[step - 1]}\n" for step in range(20, 401, 20))
+        (folder / f"{name}.csv").write_text("step,lr,loss\n" + "".join(rows))
+    link.symlink_to(folder / "cosine.csv")
+    words = [
+        "compare",
+        str(folder / "wsd.csv"),
+        str(link),
+        "--laws",
+        "momentum",
+        "--warmup",
+        "0",
+        "--no-intervals",
+        "--predict",
+    ]
+    assert main([*words, str(folder), "--json"]) == 0
+    shown = capsys.readouterr()
+    [scored] = json.loads(shown.out)["laws"]
+    assert [name.rpartition("/")[2] for name in scored["predictions"]] == ["constant"]
+    assert "wsd: left out of its folder: it is named itself, and counts once" in shown.err
+    (folder / "constant.csv").unlink()
+    assert main([*words, str(folder)]) == 2
+    assert "holds no run but those that are named themselves" in capsys.readouterr().err
