@@ -24,8 +24,9 @@ from sympy import (
 )
 
 from fsl_sym.allocation import optimal_allocation
-from fsl_sym.domain import HARD
-from fsl_sym.near_optimal import near_optimal, vanishing
+from fsl_sym.domain import HARD, REGIMES
+from fsl_sym.near_optimal import at_values, in_all_regimes, near_optimal, vanishing
+from fsl_sym.optimal_rates import least_orders
 from fsl_sym.order import Order, OrderRange
 from fsl_sym.proof import (
     Antiderivative,
@@ -71,7 +72,7 @@ from fsl_sym.proof import (
 )
 from fsl_sym.proof.rules import RULES
 from fsl_sym.spectrum import kernel_asymptotics
-from fsl_sym.symbols import M, T, a, b, beta, gamma, j, lam, s, t, tau, z
+from fsl_sym.symbols import D, M, T, a, b, beta, gamma, j, lam, s, t, tau, z
 from fsl_sym.symbols import zeta_rate as rate
 
 DECAY = Integral(exp(-2 * lam * t), (t, 0, T))
@@ -217,6 +218,9 @@ STEPS["an optimum"] = LEAST[0]
 RATE = Order(-s / (s + 1))
 STEPS["near an optimum"] = near_optimal(LEAST, gamma, OrderRange(RATE, RATE), HARD)[0][0]
 STEPS["an order that vanishes"] = vanishing(Order(0, -s), M, HARD)[0]
+WHOLE = in_all_regimes(least_orders("data"), REGIMES, D ** -Min(s, s * beta / (1 + s * beta)))
+STEPS["a least value in all regimes"] = WHOLE[0]
+STEPS["a least value at a value"] = at_values(WHOLE, {s: 1 / beta}, D ** -Min(1 / beta, Rational(1, 2)))[0]
 
 
 def test_every_rule_is_used() -> None:
