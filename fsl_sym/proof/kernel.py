@@ -33,6 +33,12 @@ from fsl_sym.values import entries, instance_of
 
 _SEAL: Final = object()
 
+_UNABLE: Final = (
+    *(ValueError, TypeError, AttributeError, LookupError, RecursionError),
+    *(NotImplementedError, BasePolynomialError),  # sympy, unable to evaluate
+)
+"""What a rule may raise where it does not apply."""
+
 
 class ProofError(ValueError):
     """A derivation does not prove what it says; the message names the step and the reason."""
@@ -177,8 +183,7 @@ class Step(_Final):
                 given |= carried(each.hypotheses - beside, values)
         except ProofError as error:
             return refuse(f"a lemma does not hold: {error}")
-        except (ValueError, TypeError, AttributeError, LookupError, NotImplementedError, BasePolynomialError) as error:
-            # sympy, unable to evaluate
+        except _UNABLE as error:
             return refuse(f"the rule could not be applied: {error}")
         return StepVerdict(True, verdict.method, verdict.detail, tuple(sorted(given, key=str)))
 
