@@ -86,13 +86,15 @@ def restrained(formula: Formula, given: Iterable[Hypothesis]) -> list[str]:
     What tends to infinity may be asked to be large, what tends to 0 small.
     """
     faults = []
+    if formula.relation == "->" and formula.right.has(formula.variable):
+        faults = [f"{formula.variable} tends to {formula.point} and stands in the limit {formula.right}"]
     for item in given:
         if not isinstance(item, Formula) or item.relation == "!=":
             continue
         near, far = (item.right, item.left) if formula.point == oo else (item.left, item.right)
         for letter in formula.running & item.free_symbols:
-            eventually = formula.point is not None and near == letter and not far.has(letter)
-            if not eventually and item not in declared(letter):
+            beyond = item.relation in ("<", "<=") and near == letter and not far.has(letter)
+            if not (beyond and formula.point is not None) and item not in declared(letter):
                 faults.append(f"{item} is assumed of {letter}, for which no value may be: {formula}")
     return sorted(faults)
 

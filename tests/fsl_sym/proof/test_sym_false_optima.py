@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from sympy import Expr, Integer, Max, Rational, Symbol, exp, oo
+from sympy import Expr, Integer, Max, Mul, Rational, Symbol, exp, oo
 
 from fsl_sym.domain import EASY, PLANE
 from fsl_sym.exponents.certificate import Certificate, certificate_at, check
@@ -143,6 +143,7 @@ ABOVE = Symbol("w", positive=True)
     [
         ((N, 1 / N, Defined(((N, ONE),))), FALLS),
         ((N, 1 / N, Assumed(equals(N, 1 / N))), FALLS),
+        ((1 / T, 1 / t, Defined(((T, t),))), (1 / t, Integer(0), Limit(t, oo))),
         ((t, 1 / t, Defined(((t, ONE),))), (1 / t, Integer(0), Limit(t, oo))),
         ((exp(-Max(T, t)), exp(-t), Identity(((t, T + ABOVE),))), (exp(-t), exp(-t), Limit(T, oo))),
         ((M, 1 / M, Defined(((M, ONE),))), LEAST),
@@ -153,6 +154,15 @@ def test_what_runs_takes_no_value(steps: tuple[object, ...]) -> None:
     """N -> 0 as N -> oo where N = 1, min M of order 1/N where M = 1: no such hypothesis is one."""
     with pytest.raises(ProofError, match="is assumed of"):
         chain(*steps).prove()  # type: ignore[arg-type]
+
+
+def test_a_limit_does_not_hold_what_tends() -> None:
+    for rule in (Assumed(equals(0, t)), Identity()):
+        end = t if isinstance(rule, Assumed) else Mul(0, t, evaluate=False)
+        with pytest.raises(ProofError, match="stands in the limit"):
+            chain((T / t, Integer(0), Limit(t, oo)), (Integer(0), end, rule)).prove()
+    with pytest.raises(ProofError, match="T = t\\*\\*2 is assumed of t"):
+        chain((1 / t, T / t**3, Defined(((T, t**2),))), (T / t**3, Integer(0), Limit(t, oo))).prove()
 
 
 def test_what_tends_to_infinity_may_be_large() -> None:
