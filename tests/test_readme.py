@@ -96,3 +96,16 @@ def test_the_hosted_check_is_the_script_and_knows_the_supported_versions():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     oldest = re.search(r'python: \["([\d.]+)"', hosted)[1]
     assert project["requires-python"] == f">={oldest}"
+
+
+def test_a_source_distribution_has_what_its_tests_read():
+    import tomllib
+    from fnmatch import fnmatch
+
+    builds = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]["targets"]
+    taken = [*builds["sdist"]["include"], "/pyproject.toml"]  # that one always is
+    sources = (path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py"))
+    read = {name for text in sources for name in re.findall(r'\bROOT / "([\w.-]+)"', text) if (ROOT / name).exists()}
+    read.discard(".git")  # asked for, and done without
+    assert {".github", "docs"} <= read
+    assert [name for name in sorted(read) if not any(fnmatch(f"/{name}", each) for each in taken)] == []

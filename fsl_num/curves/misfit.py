@@ -29,6 +29,7 @@ from fsl_num.curves.laws.base import Law
 from fsl_num.curves.plan import Plan
 from fsl_num.curves.search import Residuals, Task, clipped
 from fsl_num.curves.sizes import constant_loss
+from fsl_num.results import Result
 from fsl_num.validation import Array
 
 EXPECTED: Final = 0.02
@@ -54,7 +55,7 @@ _JITTER = 1e-6  # of the variance: runs that branch have rows in equal states
 
 
 @dataclass(frozen=True, eq=False)
-class States:
+class States(Result):
     """The states of training at the recorded rows of plans: there a law may be wrong.
 
     ``time``, ``peak``: logarithms of the intrinsic time and of the peak rate. ``gained``: the share of the reducible
@@ -114,7 +115,7 @@ def _state(law: Law, plan: Plan, theta: Array, loss: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Misfit:
+class Misfit(Result):
     """What a law misses of the runs fitted, drawn, and what that says of others.
 
     ``size``: of the misfit, in units of the reducible loss. ``states``: of the rows fitted. ``normal``: independent

@@ -24,6 +24,7 @@ from fsl_num.curves.plan import Plan
 from fsl_num.curves.search import Residuals, Task
 from fsl_num.curves.sizes import respread
 from fsl_num.curves.solve import Pull, Target, descend
+from fsl_num.results import Result
 from fsl_num.validation import Array, proper_share
 
 FEWEST_DRAWS: Final = 24
@@ -37,7 +38,7 @@ _RANGE = 0.25  # of a parameter: its standard deviation where nothing is known
 
 
 @dataclass(frozen=True, eq=False)
-class Posterior:
+class Posterior(Result):
     """What intervals are made of.
 
     ``samples``: parameters, shape (draws, parameters). ``residuals``: what those of the fit say. ``misfit``: what the

@@ -6,10 +6,27 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from fsl_num.claims.records import Judgement
-from fsl_num.claims.statements import WithoutExponents
+from fsl_num.claims.statements import Direction, Equivalent, WithoutExponents
+from fsl_num.validation import Array
 
 Bounds = Mapping[str, tuple[float, float]]
+
+
+def power_law(direction: Direction = "both", /, **exponents: float) -> Equivalent:
+    """The statement that a quantity is a product of powers, up to constants; ``exponents`` by the names of the rays.
+
+    >>> power_law("upper", N=-1.0, **{"1 - c": 0.5}).exponents
+    {'N': -1.0, '1 - c': 0.5}
+    """
+    return Equivalent(_monomial, exponents, direction=direction)
+
+
+def _monomial(exponents: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
+    terms = [power * logs[name] for name, power in exponents.items()]
+    return np.asarray(sum(terms[1:], terms[0]), dtype=np.float64)
 
 
 @dataclass(frozen=True)

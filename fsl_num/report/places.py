@@ -8,7 +8,7 @@ import inspect
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import CodeType, FunctionType, MethodType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from fsl_num.claims.claim import Claim
@@ -36,7 +36,7 @@ def places(claim: Claim) -> dict[str, Place | None]:
     return {
         "stated": stated,
         "formula": formula,
-        "proof": _proof(claim.derive),
+        "proof": _proof(claim),
         "measured": _measured(claim),
         "test": generic_test_place((HOME, Path.cwd())),
         "judged": source_place(verify),
@@ -148,35 +148,46 @@ def _definition(module: ModuleType, name: str) -> Place | None:
 # ---- proof and measurement -------------------------------------------------------------------------------------------
 
 
-def _proof(derive: Any) -> Place | None:
-    """Where the derivation is written: the first function or method, from the claim's own on, that makes it."""
+def _proof(claim: Claim) -> Place | None:
+    """Where the derivation is written: the first function of `fsl_sym`, from the claim's own on, that makes it.
+
+    The claim's own where there is none: a step by which it follows from another theorem.
+    """
+    derive = claim.derive
     waiting, seen = [_unwrapped(derive)], set[int]()
     while waiting:
         function = waiting.pop(0)
+        function = getattr(function, "__func__", function)
+        if isinstance(function, type):  # a part of a statement that holds its own proof
+            function = vars(function).get("derivations")
         if isinstance(function, FunctionType) and id(function) not in seen:
             if _derives(function):
                 return source_place(function)
             seen.add(id(function))
-            waiting += _used(function)
-        elif isinstance(function, type) and id(function) not in seen:
-            seen.add(id(function))
-            waiting += vars(function).values()
-    return source_place(derive)
+            used = list(_used(function))
+            parts = [each for each in used if isinstance(each, type) and "derivations" in vars(each)]
+            waiting = [*parts, *waiting, *used]
+    return _own(source_place(derive), claim)
 
 
 def _derives(function: FunctionType) -> bool:
-    """Whether a function has steps of a derivation, or is one of `fsl_sym` that returns what holds derivations."""
+    """Whether a function of `fsl_sym` has steps of a derivation, or returns what holds derivations."""
+    if not function.__module__.startswith("fsl_sym.") or function.__module__.startswith("fsl_sym.proof."):
+        return False
     if {Derivation, Step} & set(_used(function)):
         return True
     returned = str(function.__annotations__.get("return", ""))
     held = dir(function.__globals__.get(returned))
-    derived = "Derivation" in returned or "derivation" in held or "derivations" in held
-    return derived and function.__module__.startswith("fsl_sym.")
+    return "Derivation" in returned or "derivation" in held or "derivations" in held
 
 
 def _measured(claim: Claim) -> Place | None:
-    """Where the measurement is written; one without a name of its own bears that of the claim."""
-    place = source_place(claim.measure)
+    """Where the measurement is written."""
+    return _own(source_place(claim.measure), claim)
+
+
+def _own(place: Place | None, claim: Claim) -> Place | None:
+    """The place of a function; one without a name of its own bears that of the claim."""
     return place and (place | {"name": claim.id} if "<lambda>" in place["name"] else place)
 
 
@@ -187,6 +198,7 @@ def _used(function: FunctionType) -> Iterator[Any]:
     values = [function.__globals__.get(name) or next((vars(each)[name] for each in around if name in vars(each)), None)
               for name in names]  # fmt: skip
     values += [cell.cell_contents for cell in function.__closure__ or ()]
+    values = [type(value[0]) if isinstance(value, list | tuple) and value else value for value in values]
     for value in map(_unwrapped, values):
         if isinstance(value, FunctionType | type) and str(value.__module__).split(".")[0] in PACKAGES:
             yield value
@@ -200,8 +212,8 @@ def _names(code: CodeType) -> Iterator[str]:
 
 
 def _unwrapped(function: Any) -> Any:
-    while isinstance(function, functools.partial | MethodType):
-        function = function.func if isinstance(function, functools.partial) else function.__func__
+    while isinstance(function, functools.partial):
+        function = function.func
     return inspect.unwrap(function) if callable(function) else function
 
 

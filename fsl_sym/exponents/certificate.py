@@ -130,6 +130,8 @@ def proves(certificate: Certificate, sign: Callable[[Any], int | None]) -> bool:
     >>> proves(certificate, HARD.sign_of), proves(certificate, lambda total: None)
     (True, False)
     """
+    if not _fits(certificate) or not all(_is_finite(entry, sign) for place in certificate.point for entry in place):
+        return False
     columns = range(len(certificate.point))
     for proof in certificate.branches:
         used = [(place, weight) for place, weight in enumerate(proof.multipliers) if weight != 0]
@@ -149,6 +151,28 @@ def proves(certificate: Certificate, sign: Callable[[Any], int | None]) -> bool:
         if _lexicographic_sign(reached, right, sign) not in (0, 1):
             return False
     return certificate.point[0] == certificate.value
+
+
+def _fits(certificate: Certificate) -> bool:
+    """Whether every row has a number for every variable, and a multiplier, and the winner is one of the branches."""
+    triples = [certificate.value, *certificate.point]
+    for proof in certificate.branches:
+        triples += proof.right
+        if not len(proof.coefficients) == len(proof.right) == len(proof.multipliers):
+            return False
+        if any(len(row) != len(certificate.point) for row in proof.coefficients):
+            return False
+    return 0 <= certificate.winner < len(certificate.branches) and all(len(triple) == 3 for triple in triples)
+
+
+def _is_finite(entry: Any, sign: Callable[[Any], int | None]) -> bool:
+    """Whether a rational function is shown to divide by nothing that may be 0: where it cancels, no pole is seen."""
+    entry = as_expression(entry)
+    if entry.is_Pow and entry.exp.is_Integer:
+        return _is_finite(entry.base, sign) and (entry.exp > 0 or sign(entry.base) in (1, -1))
+    if entry.is_Add or entry.is_Mul:
+        return all(_is_finite(part, sign) for part in entry.args)
+    return bool(entry.is_Rational or entry.is_Symbol)
 
 
 def _lexicographic_sign(left: Sequence[Any], right: Sequence[Any], sign: Callable[[Any], int | None]) -> int | None:

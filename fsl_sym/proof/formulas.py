@@ -123,6 +123,12 @@ class Formula:
         free = set().union(*(side.free_symbols for side in sides))
         return free - {self.variable}
 
+    @property
+    def running(self) -> set[Symbol]:
+        """The letters that take no value: what tends to a point, or what is chosen under which budget."""
+        letters = (*self.program[-3], self.program[-2]) if self.program else (self.variable,)
+        return {letter for letter in letters if letter is not None}
+
     def __str__(self) -> str:
         text = f"{self.left} {self.relation} {self.right}"
         if self.error is not None:

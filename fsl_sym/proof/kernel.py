@@ -25,13 +25,19 @@ from sympy.polys.polyerrors import BasePolynomialError
 
 from fsl_sym.proof.formulas import NEEDS, AllOf, Formula, Hypothesis, Statement, all_of, joined
 from fsl_sym.proof.language import foreign, strange
-from fsl_sym.proof.letters import carried, declared, evaluated, misdeclared, of_letters
+from fsl_sym.proof.letters import carried, declared, evaluated, misdeclared, of_letters, restrained
 from fsl_sym.proof.rendering import as_latex, as_text
 from fsl_sym.proof.rules import HELD, RULES
 from fsl_sym.proof.rules.base import Rule, StepVerdict, refuse
 from fsl_sym.values import entries, instance_of
 
 _SEAL: Final = object()
+
+_UNABLE: Final = (
+    *(ValueError, TypeError, AttributeError, LookupError, RecursionError),
+    *(NotImplementedError, BasePolynomialError),  # sympy, unable to evaluate
+)
+"""What a rule may raise where it does not apply."""
 
 
 class ProofError(ValueError):
@@ -177,8 +183,7 @@ class Step(_Final):
                 given |= carried(each.hypotheses - beside, values)
         except ProofError as error:
             return refuse(f"a lemma does not hold: {error}")
-        except (ValueError, TypeError, AttributeError, NotImplementedError, BasePolynomialError) as error:
-            # sympy, unable to evaluate
+        except _UNABLE as error:
             return refuse(f"the rule could not be applied: {error}")
         return StepVerdict(True, verdict.method, verdict.detail, tuple(sorted(given, key=str)))
 
@@ -272,7 +277,8 @@ class Derivation(_Final, Sequence[Step]):
         verdicts = tuple(step.verify() for step in self.steps)
         faults = [f"step {place}: {verdict.detail}" for place, verdict in enumerate(verdicts) if not verdict.holds]
         try:
-            _ = self.conclusion
+            held = {item for verdict in verdicts for item in verdict.hypotheses}
+            faults += [] if faults else restrained(self.conclusion, held)
         except ProofError as error:
             faults.append(str(error))
         return DerivationVerdict(not faults, verdicts, "; ".join(faults) or "every step holds")

@@ -80,6 +80,25 @@ def declared(letter: Symbol) -> set[Hypothesis]:
     return given
 
 
+def restrained(formula: Formula, given: Iterable[Hypothesis]) -> list[str]:
+    """Which hypotheses keep a letter from running as a formula says: N = 1 where N tends to infinity.
+
+    What tends to infinity may be asked to be large, what tends to 0 small.
+    """
+    faults = []
+    if formula.relation == "->" and formula.right.has(formula.variable):
+        faults = [f"{formula.variable} tends to {formula.point} and stands in the limit {formula.right}"]
+    for item in given:
+        if not isinstance(item, Formula) or item.relation == "!=":
+            continue
+        near, far = (item.right, item.left) if formula.point == oo else (item.left, item.right)
+        for letter in formula.running & item.free_symbols:
+            beyond = item.relation in ("<", "<=") and near == letter and not far.has(letter)
+            if not (beyond and formula.point is not None) and item not in declared(letter):
+                faults.append(f"{item} is assumed of {letter}, for which no value may be: {formula}")
+    return sorted(faults)
+
+
 def _unusual(known: Mapping[str, bool]) -> set[str]:
     """The assumptions that do not follow from the sign of a letter and from its being whole."""
     kind = next(kind for kind in _KINDS if all(known.get(name) for name in kind))

@@ -44,8 +44,8 @@ def curve(name):
     return read_curve(CURVES / f"small_{name}.csv", warmup=200).between_steps(1000, 4000)
 
 
-def fitted():
-    return fit([curve("constant"), curve("8-1-1")], "fsl-simplified", intervals=False)
+def fitted(intervals=False):
+    return fit([curve("constant"), curve("8-1-1")], "fsl-simplified", intervals=intervals)
 
 
 MAKERS = {
@@ -66,6 +66,7 @@ MAKERS = {
     "modes": lambda: compress(0.5, 2.0, 1000, 1e4),
     "loss curve": lambda: curve("constant"),
     "fit": fitted,
+    "fit with intervals": lambda: fitted(intervals=True),
     "prediction": lambda: fitted().predict(curve("wsd"), level=None),
     "outcome": lambda: verify(claim("ass:fsl")),
     "erratum": lambda: errata()[0],

@@ -19,7 +19,7 @@ from fsl_num.model import Model
 from fsl_num.paper.functional.formulas import LAW
 from fsl_num.paper.functional.runs import bound, moderate_size
 from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
-from fsl_num.paper.statements import Between
+from fsl_num.paper.statements import Between, power_law
 from fsl_num.schedules import Constant
 from fsl_num.spectrum import trace
 from fsl_num.volterra import Problem, solve
@@ -197,7 +197,7 @@ def _limit(sample: Sample) -> Sharp:
 
 
 def _power_of_gap(power: float) -> Equivalent:
-    return Equivalent(lambda given, logs: given["1 - c"] * logs["1 - c"], {"1 - c": power})
+    return power_law(**{"1 - c": power})
 
 
 def _threshold(sample: Sample) -> Joint:

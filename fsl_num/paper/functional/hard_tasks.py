@@ -28,6 +28,7 @@ from fsl_num.paper.functional.runs import (
     records,
     sizes,
 )
+from fsl_num.paper.statements import power_law
 from fsl_num.validation import Array
 from fsl_sym.proof import AllOf, Formula, at_least
 from fsl_sym.symbols import E, M, beta, s, sigma
@@ -90,11 +91,7 @@ def _rays_of_quotient(sample: Sample, name: str, scale: str, points: Sequence[Ma
 def noise_limit_law(sample: Sample) -> Equivalent:
     """sigma^2 M^(s beta - beta + 1)."""
     s, beta = sample.point
-
-    def power(given: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
-        return given["sigma^2"] * logs["sigma^2"] + given["M"] * logs["M"]
-
-    return Equivalent(power, {"sigma^2": 1.0, "M": s * beta - beta + 1.0})
+    return power_law(M=s * beta - beta + 1.0, **{"sigma^2": 1.0})
 
 
 @lru_cache(maxsize=64)

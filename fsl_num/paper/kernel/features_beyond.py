@@ -16,7 +16,8 @@ from fsl_num.claims.hypotheses import Located, logarithm
 from fsl_num.claims.statements import Equivalent, Joint, Ray, Sharp, Statement
 from fsl_num.paper.hypotheses import MODEL
 from fsl_num.paper.kernel.expansions import point_with_digits
-from fsl_num.paper.kernel.rays import DECADES, SMALLEST, power_law, whole_sizes
+from fsl_num.paper.kernel.rays import DECADES, SMALLEST, whole_sizes
+from fsl_num.paper.statements import power_law
 from fsl_num.spectrum import approximation_error, exponential_sum
 from fsl_num.validation import Array
 from fsl_sym.proof import AllOf, Derivation, at_most, equals, order_at_most, same_order

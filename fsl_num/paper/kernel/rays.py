@@ -6,14 +6,14 @@ Rays know the hypotheses of the claims (where t lies against M^beta) and nothing
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
 from fsl_num.claims.claim import Sample
 from fsl_num.claims.formula_laws import order_statement
-from fsl_num.claims.statements import Direction, Equivalent, Ray
+from fsl_num.claims.statements import Equivalent, Ray
 from fsl_num.functional import integrate_graded
 from fsl_num.paper.block_constants import PERIOD, Constants, given_constants
 from fsl_num.spectrum import forgetting_kernel, signal
@@ -153,17 +153,6 @@ def kernel_from(start: float, beta: float, size: int) -> float:
         return np.asarray(forgetting_kernel(start + t, beta, size))
 
     return integrate_graded(shifted, 60.0 * size**beta).value
-
-
-def monomial(exponents: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
-    """Log of a product of powers, one for each exponent."""
-    terms = [power * logs[name] for name, power in exponents.items()]
-    return np.asarray(sum(terms[1:], terms[0]), dtype=np.float64)
-
-
-def power_law(direction: Direction = "both", **exponents: float) -> Equivalent:
-    """The statement that a quantity is a product of powers, up to constants."""
-    return Equivalent(monomial, exponents, direction=direction)
 
 
 def kernel_power(sample: Sample) -> float:

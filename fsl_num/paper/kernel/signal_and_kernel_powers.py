@@ -13,7 +13,7 @@ import fsl_num.spectrum as spectrum
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.evaluation import DIGITS, Point, number, sharp
 from fsl_num.claims.hypotheses import Located
-from fsl_num.claims.statements import Equivalent, Joint, Ray, Sharp
+from fsl_num.claims.statements import Joint, Ray, Sharp
 from fsl_num.paper.hypotheses import MODEL
 from fsl_num.paper.kernel.expansions import KERNEL, SIGNAL, TIMES, point_with_digits, sharp_sum
 from fsl_num.paper.kernel.rays import (
@@ -22,13 +22,13 @@ from fsl_num.paper.kernel.rays import (
     decades,
     everywhere_rays,
     kernel_power,
-    monomial,
     outside_window,
     the_kernel,
     the_signal,
     window_law,
     window_rays,
 )
+from fsl_num.paper.statements import power_law
 from fsl_sym.harmonic_sums import expansion_derivation
 from fsl_sym.proof import AllOf, Formula, at_least, at_most, order_at_most, same_order, within
 from fsl_sym.spectrum import finite_kernel, finite_signal, forgetting_kernel, signal
@@ -89,8 +89,8 @@ def _crossover(sample: Sample) -> Sharp:
 def _infinite(sample: Sample) -> Joint:
     return Joint(
         {
-            "signal": Equivalent(monomial, {"1 + t": -sample.point[0]}),
-            "kernel": Equivalent(monomial, {"1 + t": -kernel_power(sample)}),
+            "signal": power_law(**{"1 + t": -sample.point[0]}),
+            "kernel": power_law(**{"1 + t": -kernel_power(sample)}),
         }
     )
 

@@ -15,6 +15,7 @@ from fsl_num.claims.statements import Equivalent, Joint, Statement
 from fsl_num.paper.hypotheses import MODEL
 from fsl_num.paper.kernel import rays
 from fsl_num.paper.kernel.expansions import STABLE, TIMES, point_with_digits, sharp_sum
+from fsl_num.paper.statements import power_law
 from fsl_num.spectrum import exponential_sum, kernel_integral
 from fsl_sym.harmonic_sums import expansion_derivation
 from fsl_sym.integrals.stable_phase import stable_order, stable_phase_noise, stable_sum
@@ -42,8 +43,8 @@ def _stable_measured(sample: Sample) -> list[tuple[Any, Any]]:
 
 def _bounds(sample: Sample) -> Mapping[str, Equivalent]:
     capacity = sample.point[1]
-    model = Equivalent(rays.monomial, {"M": 1.0, "t": -1.0}, direction="upper")
-    return {"M/T_2": model, "T_2^(1/beta - 1)": rays.power_law("upper", t=1.0 / capacity - 1.0)}
+    model = power_law("upper", M=1.0, t=-1.0)
+    return {"M/T_2": model, "T_2^(1/beta - 1)": power_law("upper", t=1.0 / capacity - 1.0)}
 
 
 def _attained(sample: Sample) -> dict[str, Statement]:

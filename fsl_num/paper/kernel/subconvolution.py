@@ -13,7 +13,7 @@ from sympy import Integral, Sum, exp, gamma, log, oo, zeta
 import fsl_num.spectrum as spectrum
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.evaluation import Point, number, sharp, smooth_sum_error
-from fsl_num.claims.statements import Equivalent, Ray, Sharp, Statement
+from fsl_num.claims.statements import Ray, Sharp, Statement
 from fsl_num.functional import integrate_graded
 from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
 from fsl_num.paper.kernel.expansions import KERNEL
@@ -25,11 +25,10 @@ from fsl_num.paper.kernel.rays import (
     joined_ray,
     kernel_from,
     kernel_power,
-    monomial,
-    power_law,
     since_one,
     window_rays,
 )
+from fsl_num.paper.statements import power_law
 from fsl_num.validation import Array
 from fsl_sym.proof import (
     Antiderivative,
@@ -210,7 +209,7 @@ CLAIMS: tuple[Claim, ...] = (
         same_order(log(forgetting_kernel(t / 2) / forgetting_kernel()), t * M**-beta),
         (MODEL, "t >= 60 M^beta (t far above M^beta)"),
         beyond_window_rays,
-        mutants=lambda sample: {"bounded, as inside the window": Equivalent(monomial, {"t": 0.0, "M": 0.0})},
+        mutants=lambda sample: {"bounded, as inside the window": power_law(t=0.0, M=0.0)},
         beyond=_up_to_the_window, role="own",
     ),
     Claim(

@@ -9,11 +9,12 @@ import numpy as np
 from sympy import Function, Integer, KroneckerDelta, Sum, Symbol
 
 from fsl_num.claims.claim import Claim, Sample
-from fsl_num.claims.statements import Equivalent, Joint, Ray
+from fsl_num.claims.statements import Joint, Ray
 from fsl_num.paper.model.formulas import CAPACITY, DELTA, EXACT, norm
 from fsl_num.paper.model.measurements import cloud
-from fsl_num.paper.model.spaces import LAST, SIZE, log_law, log_sums, own_eigenvalues, power_law
+from fsl_num.paper.model.spaces import LAST, SIZE, log_law, log_sums, own_eigenvalues
 from fsl_num.paper.model.tables import Interval, Numbers, table
+from fsl_num.paper.statements import power_law
 from fsl_sym import kernel_spaces
 from fsl_sym.proof import AllOf, at_most, equals, less
 from fsl_sym.symbols import C, N, beta, j
@@ -46,9 +47,7 @@ def traces(sample: Sample) -> Mapping[str, list[Ray]]:
 
 def trace_statement(sample: Sample) -> Joint:
     """tr H is bounded in N; for beta = 1 it is of the order of log N."""
-    bounded = Equivalent(power_law, {"N": 0.0}, direction="upper")
-    log = Equivalent(log_law, {"log N": 1.0}, frozenset({"log N"}), logarithmic=True)
-    return Joint({"beta": bounded, "one": log})
+    return Joint({"beta": power_law("upper", N=0.0), "one": log_law()})
 
 
 def richer_ratios(sample: Sample) -> list[float]:

@@ -7,10 +7,11 @@ from sympy import Function, Identity, MatrixSymbol, Symbol, Trace
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.hypotheses import Located
-from fsl_num.claims.statements import Equivalent, Joint, Ray
+from fsl_num.claims.statements import Joint, Ray
 from fsl_num.paper.model.formulas import CAPACITY, TERMS, fixed, norm, symmetric
-from fsl_num.paper.model.spaces import SIZE, basis, own_eigenvalues, power_law
+from fsl_num.paper.model.spaces import SIZE, basis, own_eigenvalues
 from fsl_num.paper.model.tables import Interval, Numbers, table
+from fsl_num.paper.statements import power_law
 from fsl_sym import kernel_spaces
 from fsl_sym.proof import AllOf, Hypothesis, Mean, at_most, equals, less, same_order
 from fsl_sym.symbols import beta
@@ -91,8 +92,8 @@ REPRODUCING = _reproducing()
 
 
 def _nesting_statement(sample: Sample) -> Joint:
-    order = Equivalent(power_law, {"N": -sample.point[1]})
-    return Joint({"ratios": Interval(-np.inf, 1.0, 1e-12, attained=False), "order": order})
+    ratios = Interval(-np.inf, 1.0, 1e-12, attained=False)
+    return Joint({"ratios": ratios, "order": power_law(N=-sample.point[1])})
 
 
 CLAIMS: tuple[Claim, ...] = (

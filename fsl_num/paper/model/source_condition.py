@@ -11,10 +11,11 @@ import numpy as np
 from sympy import Function, Sum, Symbol, log, sqrt
 
 from fsl_num.claims.claim import Claim, Sample
-from fsl_num.claims.statements import Equivalent, Joint, Ray
+from fsl_num.claims.statements import Joint, Ray
 from fsl_num.paper.model.formulas import CAPACITY, DELTA, EXACT, SOURCE, TERMS
-from fsl_num.paper.model.spaces import LAST, SIZE, basis, log_law, log_sums, own_eigenvalues, power_law
+from fsl_num.paper.model.spaces import LAST, SIZE, basis, log_law, log_sums, own_eigenvalues
 from fsl_num.paper.model.tables import Numbers, table
+from fsl_num.paper.statements import power_law
 from fsl_num.simulate.sobolev import measured_source_exponent
 from fsl_sym import kernel_spaces
 from fsl_sym.proof import AllOf, at_most, equals
@@ -94,12 +95,11 @@ def difficulty_formula(sample: Sample, *, half: float = 1.0, relative: bool = Tr
 
 def _source_statement(sample: Sample) -> Joint:
     rise = sample.point[1] * sample.point[0] / 3.0
-    law = power_law
     return Joint(
         {
-            "below": Equivalent(law, {"N": 0.0}, direction="upper"),
-            "at": Equivalent(log_law, {"log N": 1.0}, frozenset({"log N"}), logarithmic=True),
-            "above": Equivalent(law, {"N": rise}),
+            "below": power_law("upper", N=0.0),
+            "at": log_law(),
+            "above": power_law(N=rise),
             "terms": table(source_terms, EXACT, {"as printed": {"printed": True}, "the sign": {"sign": -1.0}})(sample),
         }
     )

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from fsl_num.claims.claim import Sample
+from fsl_num.claims.statements import Equivalent
 from fsl_num.simulate.families import Trigonometric
 from fsl_num.validation import Array
 
@@ -39,14 +40,13 @@ def log_sums(power: float, logs: Sequence[float]) -> Array:
     return np.array(values)
 
 
-def power_law(exponents: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
-    """N^a, in logarithms."""
-    return exponents["N"] * logs["N"]
+def log_law() -> Equivalent:
+    """The statement that a quantity is of the order of log N."""
+    return Equivalent(_power_of_log, {"log N": 1.0}, frozenset({"log N"}), logarithmic=True)
 
 
-def log_law(exponents: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
-    """(log N)^a, in logarithms."""
-    return exponents["log N"] * np.log(logs["N"])
+def _power_of_log(exponents: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
+    return np.asarray(exponents["log N"] * np.log(logs["N"]))
 
 
 def basis(size: int) -> tuple[Array, Array]:

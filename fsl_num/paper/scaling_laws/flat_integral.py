@@ -24,6 +24,7 @@ from fsl_num.paper.scaling_laws.decay_integrals import (
     crossing_rays,
     repeating_crossing_rays,
 )
+from fsl_num.paper.statements import power_law
 from fsl_num.spectrum import exponential_sum, forgetting_kernel, kernel_integral
 from fsl_num.validation import Array
 from fsl_sym.harmonic_sums import expansion_derivation
@@ -75,10 +76,6 @@ def infinite_flat(sample: Sample) -> list[tuple[Any, Any]]:
     return [({"T": time}, flat_integral(time, sample.point[1], math.inf)) for time in (1e4, 1e8)]
 
 
-def _flat_law(power: Mapping[str, float], logs: Logs) -> Array:
-    return power["T"] * logs["t"] + power["M"] * logs["M"]
-
-
 def _rest_law(power: Mapping[str, float], logs: Logs) -> Array:
     return np.asarray(np.logaddexp(power["T"] * logs["t"], power["M"] * logs["M"]))
 
@@ -86,7 +83,7 @@ def _rest_law(power: Mapping[str, float], logs: Logs) -> Array:
 def _flat(sample: Sample) -> Joint:
     capacity = sample.point[1]
     rest = {"T": 1.0 / capacity - 1.0, "M": 1.0 - capacity}
-    return Joint({"I1": Equivalent(_flat_law, {"T": 0.0, "M": 0.0}), "rest": Equivalent(_rest_law, rest)})
+    return Joint({"I1": power_law(t=0.0, M=0.0), "rest": Equivalent(_rest_law, rest)})
 
 
 def _infinite_flat(sample: Sample) -> Sharp:

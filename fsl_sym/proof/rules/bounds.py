@@ -156,8 +156,8 @@ class SumToIntegral:
         (summand, (index, first, last)), (integrand, (y, lower, upper)) = total, integral
         if any(self.h.has(each) for each in (index, y) if each != self.v):
             return refuse(f"h is a function of {self.v}, and may hold neither {index} nor {y}")
-        if first != 1 or lower != 0 or last != upper:
-            return refuse("the sum must run over 1..M and the integral over 0..M")
+        if first != 1 or lower != 0 or last != upper or last == oo:  # of two that are infinite nothing is the error
+            return refuse("the sum must run over 1..M and the integral over 0..M, for a finite M")
         if type(self.shape) not in (Maximum, Monotone) or self.shape.variable != self.v:
             return refuse(f"the shape must be one in {self.v}")
         if (

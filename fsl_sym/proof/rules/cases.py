@@ -111,6 +111,8 @@ class OptimalAt(FromLemma):
         """Whether the values lie in the plane; put them in and compare."""
         if least.relation != "optimum":
             return refuse(f"{least} is no least value")
+        if len(dict(self.values)) != len(self.values):
+            return refuse("a letter has two values")
         least_allowed = {symbols.s: 0, symbols.beta: 1}
         for letter, value in self.values:
             if letter not in least_allowed or sign(value - least_allowed[letter]) != 1:

@@ -109,6 +109,12 @@ class MatrixIdentity:
             return refuse("one side is a matrix and the other a scalar")
         if isinstance(before, MatrixExpr) and before.shape != after.shape:
             return refuse(f"the shapes {before.shape} and {after.shape} differ")
+        for known in (self.relations, self.moments, self.scalar_moments, self.derivatives):
+            if len(dict(known)) != len(known):
+                return refuse(f"of {known} one is about the same as another: it would hold unsaid")
+        for power, _ in self.scalar_moments:
+            if not power.free_symbols or any(letter.is_integer for letter in power.free_symbols):
+                return refuse(f"{power} is no power of a letter that may be random")
         left, right = (self._sides(side) for side in (before, after))
         for word in sorted(set(left) | set(right), key=str):
             rest = cancel(expand(left.get(word, Integer(0)) - right.get(word, Integer(0))))

@@ -18,7 +18,7 @@ from fsl_sym.order import Order
 from fsl_sym.power_regimes import PowerRegime
 from fsl_sym.proof.formulas import Formula, canonical, put
 from fsl_sym.proof.rules.algebra import Pairs, moved
-from fsl_sym.proof.rules.base import FromLemma, StepVerdict, accept, first_difference, refuse
+from fsl_sym.proof.rules.base import FromLemma, StepVerdict, accept, first_difference, freely_positive, refuse
 
 CONSTANTS = frozenset({symbols.s, symbols.beta})
 """What the constants of an order may depend on."""
@@ -148,6 +148,8 @@ class Assumed:
         """Whether the step is the formula."""
         if (canonical(before), canonical(after)) != (self.formula.left, self.formula.right):
             return refuse(f"{self.formula} was assumed, and nothing else")
+        if self.formula.where is not None:
+            return refuse(f"what holds where {self.formula.where} alone is not assumed: other rules do not ask where")
         return accept("assumed", (self.formula,))
 
 
@@ -158,9 +160,12 @@ def _rows(law: Law) -> tuple[Any, ...]:
 
 
 def _fault(regime: Regime | PowerRegime, program: tuple[Any, ...], *sides: Expr) -> str:
-    """Why nothing is said of a law in a regime: it is none that is known, or constants would depend on other letters
-    than s, beta and p; "" where neither is so."""
+    """Why nothing is said of a law in a regime: it is none that is known, a variable may be negative, or constants
+    would depend on other letters than s, beta and p; "" where none of these is so."""
     variables, budget, constraints = program
+    signless = [each for each in (*variables, budget) if not each.is_positive]
+    if signless:
+        return f"{signless[0]} is not declared to be positive: a law of growth is one of positive variables"
     others = set().union(*(each.free_symbols for each in (*sides, *constraints)))
     others -= {*variables, budget, *CONSTANTS, symbols.p}
     if others:
@@ -322,6 +327,7 @@ class Vanishing:
         """Compare the sides, decide the signs."""
         if before != self.order.as_expr(self.variable) or after != 0:
             return refuse(f"{before} and {after} are not {self.order.as_expr(self.variable)} and 0")
+        freely_positive(self.variable)
         powers = (self.order.power, self.order.log_power)
         if any(each.has(self.variable) for each in powers):
             return refuse(f"{self.variable} stands in an exponent")

@@ -37,7 +37,20 @@ def test_a_named_formula_measurement_or_proof_stands_in_its_line():
 def test_what_is_derived_has_its_proof_among_the_derivations():
     proofs = {name: found["proof"] for name, found in found_places().items()}
     assert {name for name, proof in proofs.items() if proof} == {each.id for each in all_claims() if each.derive}
-    assert {proof["file"].partition("/")[0] for proof in proofs.values() if proof} == {"fsl_sym"}
+    here = {name for name, proof in proofs.items() if proof and not proof["file"].startswith("fsl_sym/")}
+    assert here == {"lemma:convolution-kernel/beyond", "exp-decay/I2/integral"}, "one step each, beside their claims"
+    assert not [name for name, proof in proofs.items() if proof and proof["file"].startswith("fsl_sym/proof/")]
+
+
+def test_the_proof_of_an_allocation_is_not_its_schedule():
+    """It is made by a part of the statement, a value that holds it, or by a method."""
+    wanted = {
+        "eqn: data-optim-scaling-const-lrs": "near_optimal",
+        "thm: wsd/data-derived": "near_optimal",
+        "sec: effect-lrs/hard-gain": "least_of_task",
+        "optimal-schedule/data-easy": "samples_spent",
+    }
+    assert {name: found_places()[name]["proof"]["name"] for name in wanted} == wanted
 
 
 @pytest.mark.parametrize(

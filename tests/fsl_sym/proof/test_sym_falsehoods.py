@@ -283,6 +283,9 @@ OWN: dict[str, tuple[Expr, Expr, object, str | None]] = {
     "a rise that is assumed": (
         Sum(exp(-T * j**-2), (j, 1, M)), exp(-ONE) * Min(M, sqrt(T)) / 2,
         HeadOfSum(lemma(exp(-ONE), exp(-1 - w), Assumed(at_most(exp(-ONE), exp(-1 - w)))), v, exp(-v), T, TWO), None),
+    "an approximation of what is infinite": (
+        Sum(1 - exp(-T / sqrt(j)), (j, 1, oo)), Integral(1 - exp(-T / sqrt(y)), (y, 0, oo)),
+        SumToIntegral(1 - exp(-T * v), v, 1 / sqrt(y), Monotone(v, T * exp(-T * v)), ONE), None),
     "a time that moves with the index": (
         Sum(exp(-j / t), (j, 1, M)), exp(-ONE) * Min(M, sqrt(j * t)) / 2,
         HeadOfSum(lemma(exp(-ONE), exp(-1 / (1 + w)), Rises(v, exp(-1 / v), ONE, w)), v, exp(-1 / v), t * j, TWO),

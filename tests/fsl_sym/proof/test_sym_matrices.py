@@ -194,3 +194,23 @@ def test_letters_that_look_alike_are_not_alike() -> None:
     assert not held(MatrixIdentity(derivatives=((A, H),)), Rate(Trace(A) * A), Trace(A) * H)
     random = MatrixIdentity(random=(x,), moments=(((x, x.T), H),))
     assert not held(random, Mean(Trace(x * x.T) * x * x.T), Trace(x * x.T) * H)
+
+
+L = MatrixSymbol("L", n, n)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "given"),
+    [
+        (A, H, {"relations": (((A,), H), ((A,), L))}),
+        (Mean(A), H, {"random": (A,), "moments": (((A,), H), ((A,), L))}),
+        (Rate(A), H, {"derivatives": ((A, L), (A, H))}),
+        (Mean(2 * A), 3 * A, {"scalar_moments": ((Integer(2), Integer(3)),)}),
+        (Mean(n * A), 3 * A, {"scalar_moments": ((n, Integer(3)),)}),
+        (A, H, {"relations": (((A,), A * A),)}),
+        (A, H, {"relations": (((), H),)}),
+    ],
+)
+def test_what_would_be_used_and_not_printed_is_refused(before: Expr, after: Expr, given: dict[str, object]) -> None:
+    """A = H where A = C, 2 has the mean 3: what was used stood among no hypotheses; and what has no end is no rule."""
+    assert not Step(before, after, MatrixIdentity(**given), "given twice").verify().holds  # type: ignore[arg-type]

@@ -218,9 +218,9 @@ STEPS["an optimum"] = LEAST[0]
 RATE = Order(-s / (s + 1))
 STEPS["near an optimum"] = near_optimal(LEAST, gamma, OrderRange(RATE, RATE), HARD)[0][0]
 STEPS["an order that vanishes"] = vanishing(Order(0, -s), M, HARD)[0]
-ORDER = D ** -Min(s, s * beta / (1 + s * beta))
-STEPS["in all regimes"] = in_all_regimes(least_orders("data"), REGIMES, ORDER)[0]
-STEPS["at values"] = at_values(least_orders("data")[-1], {s: V}, D**-V)[0]
+WHOLE = in_all_regimes(least_orders("data"), REGIMES, D ** -Min(s, s * beta / (1 + s * beta)))
+STEPS["a least value in all regimes"] = WHOLE[0]
+STEPS["a least value at a value"] = at_values(WHOLE, {s: 1 / beta}, D ** -Min(1 / beta, Rational(1, 2)))[0]
 
 
 def test_every_rule_is_used() -> None:
