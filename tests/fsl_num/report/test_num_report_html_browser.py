@@ -180,15 +180,14 @@ def test_the_search_finds_the_theorem_before_what_is_said_of_it(fresh, tmp_path)
 
 
 def test_brackets_grow_with_a_fraction(fresh):
-    family = re.search(r"^math {\s+font-family: ([^;]+)", COLOURS.read_text(encoding="utf-8"), re.MULTILINE)[1]
     installed = subprocess.run(["fc-list", ":", "family"], capture_output=True, text=True).stdout
-    if not any(font in installed for font in re.findall(r'"(.*?)"', family)):
-        pytest.skip("none of the fonts of formulas is installed here")
+    if "Math" not in installed:  # whatever the page asks for: a font that it does not name is no excuse
+        pytest.skip("no font of formulas is installed here")
+    # three lines high, so that a bracket of one line is seen to be too low
+    high = "<mfrac><mfrac><mi>a</mi><mi>b</mi></mfrac><mfrac><mi>c</mi><mi>d</mi></mfrac></mfrac>"
     heights = fresh.evaluate(
-        "document.body.insertAdjacentHTML('beforeend', '<math><mrow><mo>(</mo><mfrac><mi>a</mi><mi>b</mi></mfrac>"
-        "<mo>)</mo></mrow></math>'); "
-        "[...[...document.querySelectorAll('math')].at(-1).querySelectorAll('mo, mfrac')]"
-        ".map(node => node.getBoundingClientRect().height)"
+        f"document.body.insertAdjacentHTML('beforeend', '<math display=block><mo>(</mo>{high}<mo>)</mo></math>'); "
+        "[...[...document.querySelectorAll('math')].at(-1).children].map(node => node.getBoundingClientRect().height)"
     )
     assert min(heights[0], heights[2]) > 0.9 * heights[1]
 
