@@ -19,9 +19,9 @@ from fsl_num.curves.tables import Table, as_table, numbers
 from fsl_num.validation import Array, one_of, positive
 
 RESTARTS: Final = ("refuse", "keep-last")
+"""What to do with steps that come again, as after a restart from a checkpoint."""
 
 _AGAIN: Final = "{} rows that a resumed run did again: the last ones kept"
-"""What to do with steps that come again, as after a restart from a checkpoint."""
 
 _LARGEST_LOSS = 20.0
 """A loss in nats begins near the log of the vocabulary, at most 14 for a million words; a perplexity lies above."""

@@ -90,9 +90,8 @@ def _is_known(item: Basic, kind: type) -> bool:
 def strange(value: Any, known: frozenset[type]) -> str:
     """Why something that a rule holds is of a kind that the kernel does not know; "" where all of it is."""
     waiting: list[Any] = [value]
-    seen: dict[
-        int, Any
-    ] = {}  # what stands in a thousand places is looked at once; kept, so that its place stays its own
+    # what stands in a thousand places is looked at once; kept, so that its place stays its own
+    seen: dict[int, Any] = {}
     while waiting:
         item = waiting.pop()
         if id(item) in seen:

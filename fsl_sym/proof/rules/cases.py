@@ -58,8 +58,8 @@ class AllCases:
             if (each.left, each.program) != (canonical(before), self.program):
                 return refuse(f"{each} is about another law")
             mine, own = (_powers(side, base) for side in (_chosen(after, regime), each.right))
-            pairs = zip(mine, own, strict=True) if mine and own else ()
-            if not pairs or any(regime.sign_of(one - other) != 0 for one, other in pairs):
+            equal = mine and own and all(regime.sign_of(one - other) == 0 for one, other in zip(mine, own, strict=True))
+            if not equal:
                 return refuse(f"{after} is not shown to be {each.right} all over the regime {regime.name}")
         return accept("regime by regime")
 
