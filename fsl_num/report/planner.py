@@ -102,7 +102,7 @@ class TrainingPlan(Result):
 
     def _repr_html_(self) -> str:
         rows = [
-            (_TITLES[each.name], f"{each.value:.3g}", _range(each), each.order, _constants(each), each.basis)
+            (_TITLES[each.name], _number(each.value, 4), _range(each), each.order, _constants(each), each.basis)
             for each in self.recommendations
         ]
         return html_table((), rows, title=f"{self.schedule}, {self.budget} {self.amount:.3g}")
@@ -245,8 +245,17 @@ def _notes(recommended: Sequence[Recommendation]) -> tuple[str, ...]:
     return tuple(notes)
 
 
+def _number(value: float, digits: int) -> str:
+    """A number with so many digits; counts below ten millions whole."""
+    return f"{value:.0f}" if 10.0**digits <= value < 1e7 else f"{value:.{digits}g}"
+
+
 def _range(each: Recommendation) -> str:
-    return f"{each.low:.3g} .. {each.high:.3g}" if math.isfinite(each.high) else f"{each.low:.3g} or more"
+    """What is as good; nothing where that is one value alone."""
+    low, high = (_number(end, 3) for end in (each.low, each.high))
+    if not math.isfinite(each.high):
+        return f"{low} or more"
+    return f"{low} .. {high}" if low != high else ""
 
 
 def _constants(each: Recommendation) -> str:
@@ -261,7 +270,7 @@ def training_plan_text(plan: TrainingPlan) -> list[Any]:
     """The plan as a table, what each quantity rests on, what each schedule would reach, and the notes."""
     headings: Sequence[str] = ("quantity", "value", "as good", "grows as", "times a constant")
     rows: list[tuple[str, ...]] = [
-        (_TITLES[each.name], f"{each.value:.4g}", _range(each), each.order, _constants(each))
+        (_TITLES[each.name], _number(each.value, 4), _range(each), each.order, _constants(each))
         for each in plan.recommendations
     ]
     if not any(constant for *_, constant in rows):  # a fit that leaves the regime open knows none

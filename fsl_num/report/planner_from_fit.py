@@ -29,6 +29,7 @@ _BATCHES: Final = 7
 _SIZES: Final = 17
 _LONGEST: Final = 2_000_000  # updates: a minute of work
 _SHORTEST: Final = 10  # updates behind the warmup
+_NOTHING: Final = 1e-300  # of a loss
 
 
 def plan_from_fit(
@@ -86,9 +87,8 @@ def plan_from_fit(
             )
         for peak in peaks:
             for share in _FRACTIONS:
-                rates = step_rates("1-sqrt", peak=peak, steps=steps, decay_fraction=share,
-                                   **({"warmup": warmup} if warmup else {}))  # fmt: skip
-                bound = fit.law.bind([Plan(rates, [steps], warmup, batch, model)], "coarse")
+                plan = Plan(_rates(float(peak), steps, share, warmup), [steps], warmup, batch, model)
+                bound = fit.law.bind([plan], "coarse")
                 losses.append(np.array([float(bound.losses(theta)[0]) for theta in draws]))
                 options.append((float(peak), model or math.nan, share, float(steps), batch))
     if not options:
@@ -113,8 +113,11 @@ def plan_from_fit(
         return Recommendation(name, *spread(values), _order_words(name, orders, budget), constant, basis)
 
     least = np.array(losses)[at, np.arange(at.size)]
+    excess = least - draws[:, fit.law.names.index(_level(fit))]
+    power = spread(_powers(fit, draws, choices, at, warmup))
     recommendations = [
         recommended("loss", least, f"the final loss that {label} predicts, what cannot be learnt included"),
+        recommended("excess_risk", excess, _excess_words(_level(fit), budget, power)),
         recommended("peak_lr", choices[at, 0], _peak_words(label, known)),
     ]
     if budget == "compute":
@@ -139,6 +142,42 @@ def plan_from_fit(
     return TrainingPlan(
         budget, size, "1-sqrt", task.regime, tuple(recommendations), MappingProxyType(by_share), (task.sentence,)
     )
+
+
+def _level(fit: FitResult) -> str:
+    """The name of the loss that neither training nor model size removes."""
+    return fit.law.size_term[0] if fit.law.size_term else "L0"
+
+
+def _powers(fit: FitResult, draws: Array, choices: Array, at: Array, warmup: int) -> Array:
+    """The power of the budget with which the excess risk falls between half and twice the budget, under each draw.
+
+    ``at``: which of the ``choices`` is best under each draw. All of it but the steps is kept: about an optimum other
+    choices change little.
+    """
+    powers, level = np.empty(len(draws)), fit.law.names.index(_level(fit))
+    for best in np.unique(at):
+        peak, model, share, steps, batch = choices[best].tolist()
+        ends = [max(int(0.5 * steps), warmup + _SHORTEST), int(2 * steps)]
+        size = None if math.isnan(model) else model
+        bound = fit.law.bind([Plan(_rates(peak, end, share, warmup), [end], warmup, batch, size) for end in ends])
+        for draw in np.flatnonzero(at == best):
+            early, late = np.maximum(bound.losses(draws[draw]) - draws[draw, level], _NOTHING)
+            powers[draw] = math.log(late / early) / math.log(ends[1] / ends[0])
+    return powers
+
+
+def _excess_words(level: str, budget: str, power: tuple[float, float, float]) -> str:
+    """What the excess risk is, and with which power of the budget it falls."""
+    value, low, high = (f"{each:.2f}" for each in power)
+    near = f"{value} ({low} .. {high})" if low != high else value
+    return f"the final loss above {level}; from half to twice the budget it falls as the {budget} to the power {near}"
+
+
+def _rates(peak: float, steps: int, share: float, warmup: int) -> Array:
+    """The rates of a stable phase and a decay over that share of the steps."""
+    rising = {"warmup": warmup} if warmup else {}
+    return step_rates("1-sqrt", peak=peak, steps=steps, decay_fraction=share, **rising)
 
 
 def _model_sizes(fit: FitResult, budget: str, given: Sequence[float]) -> list[float | None]:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from fractions import Fraction
 from functools import cache
 
@@ -180,6 +181,18 @@ def test_from_a_fit_no_other_decay_is_predicted_to_be_better(fitted):
     assert share.low <= share.value <= share.high
     assert found["loss"].low < found["loss"].value < found["loss"].high
     assert min(found.losses.values()) == pytest.approx(found["loss"].value)
+
+
+def test_from_a_fit_the_excess_risk_is_what_lies_above_L0_and_falls_as_the_signal_does():
+    s, level = 0.4, 2.0
+    plan = Plan(step_rates("cosine", peak=0.01, steps=600), range(20, 601, 5))
+    loss = law("momentum").predict(plan, [level, 0.3, 0.0, s, 0.95])  # no term of the noise: the signal alone
+    result = fit(LossCurve(plan.recorded, loss, schedule=plan), "momentum")
+    excess = plan_from_fit(result, data=2000)["excess_risk"]
+    best = step_rates("1-sqrt", peak=0.01, steps=2000, decay_fraction=0.02)
+    assert excess.value == pytest.approx(0.3 * best.sum() ** -s, rel=0.05)
+    power, low, high = map(float, re.search(r"power (-\S+) \((-\S+) \.\. (-[\d.]+)\)", excess.basis).groups())
+    assert low <= power <= high and power == pytest.approx(-s, abs=0.01)
 
 
 def test_where_the_fit_tells_the_regime_the_constants_come_with_the_orders(fitted):
