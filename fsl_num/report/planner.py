@@ -246,8 +246,9 @@ def _notes(recommended: Sequence[Recommendation]) -> tuple[str, ...]:
 
 
 def _number(value: float, digits: int) -> str:
-    """A number with so many digits; counts below ten millions whole."""
-    return f"{value:.0f}" if 10.0**digits <= value < 1e7 else f"{value:.{digits}g}"
+    """A number rounded to so many digits, below ten millions without a power of ten."""
+    rounded = f"{value:.{digits}g}"
+    return f"{float(rounded):.0f}" if 10.0**digits <= value < 1e7 else rounded
 
 
 def _range(each: Recommendation) -> str:
