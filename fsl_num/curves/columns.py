@@ -11,11 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+EVERY_RATE = "rate of every update"
+"""The column of a file that is nothing else: whoever names it beside a log means it, not the rates in the log."""
+
 NAMES: Mapping[str, tuple[str, ...]] = {
     "step": ("trainglobalstep", "trainerglobalstep", "globalstep", "optimizerstep", "step", "steps", "trainstep",
              "trainingstep", "numupdates", "update", "updates", "iteration", "iterations", "iterationstep",
              "timebatch", "iter", "iters"),
-    "lr": ("lr", "learningrate", "lrs", "learningrates", "trainlr", "trainlearningrate", "currentlearningrate", "eta"),
+    "lr": ("rateofeveryupdate", "lr", "learningrate", "lrs", "learningrates", "trainlr", "trainlearningrate",
+           "currentlearningrate", "eta"),
     "loss": ("loss", "losses", "excessrisk"),
     "batch_size": ("globalbatchsize", "batchsize", "batchsizeintokens", "batch", "bs"),
     "tokens": ("tokens", "tokensseen", "ntokens", "numtokens", "consumedtokens", "totaltokens", "timetoken",

@@ -26,7 +26,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, Final
 
-from fsl_num.curves.columns import meaning, plain
+from fsl_num.curves.columns import EVERY_RATE, meaning, plain
 from fsl_num.curves.curve import CurveError
 from fsl_num.curves.gathered import Gathered
 from fsl_num.curves.records import flat, record_in, tables_of
@@ -294,7 +294,7 @@ def _table_of_cells(path: Path, name: str, lines: Iterator[tuple[int, str]], hea
 def _table_of_rates(name: str, lines: Iterator[tuple[int, str]]) -> Table:
     """One number a row; a cell that is none is refused where the rates are taken."""
     rows, cells = zip(*((number, line.strip()) for number, line in lines), strict=True)
-    return Table({"step": range(len(rows)), "lr": cells}, rows, name)
+    return Table({"step": range(len(rows)), EVERY_RATE: cells}, rows, name)
 
 
 def _split(path: Path, lines: Sequence[tuple[int, str]], delimiter: str) -> list[list[str]]:

@@ -19,6 +19,8 @@ LARGEST_RATE: Final = 1.5
 _ALMOST = 1.0 - 1e-3  # of a multiplier: what a cosine loses until its first row
 _SPIKE, _ROWS = 10.0, 10  # a row so many times above all others, of so many rows at least, is an error of the log
 _ALIKE = 1e-6  # rates of groups of parameters that differ by less are one
+_LEVELS = 20  # rates in so many units at most: what lies between them matters
+_FALLS, _STILL = 3, 0.02  # so many falls of one unit, or so large a share of a run at the rate 0, no schedule has
 
 
 def place(series: Series) -> str:
@@ -113,6 +115,7 @@ def of_rates(rate: Series) -> list[str]:
         said.append(f"the rate {place(rate)} is a multiplier, at most {most:g}: predict with multipliers")
     elif most > LARGEST_RATE:
         said.append(f"the rate {place(rate)} reaches {most:g}: in units of its own; predict in the same")
+    said += _of_rounding(rate)
     others = []
     for name in rate.table.columns:
         means = meaning(name)
@@ -126,3 +129,26 @@ def of_rates(rate: Series) -> list[str]:
             f"the rate is {rate.name!r}; {', '.join(others[:3])}{more}: peaks are meant in its unit (--columns lr=...)"
         )
     return said
+
+
+def _of_rounding(rate: Series) -> list[str]:
+    """That rates are rounded to few digits, where they fall by one unit at a time and reach 0, or go on falling."""
+    step, values = rate.step[np.isfinite(rate.values)], rate.values[np.isfinite(rate.values)]
+    levels = np.unique(values)
+    if levels.size < 2 or levels.size > _LEVELS:
+        return []
+    unit = float(np.diff(levels).min())
+    counts, top = values / unit, int(np.argmax(values))
+    changes = np.diff(np.round(counts))
+    falls = changes[changes < 0.0]
+    between = values[(values > levels[0]) & (values < levels[-1])]
+    staircase = between.size == 0 or between.size >= 2 * np.unique(between).size  # a straight line has a row each
+    if np.abs(counts - np.round(counts)).max() > _ALIKE or not falls.size or falls.min() < -1.0 or not staircase:
+        return []
+    still = float(np.ptp([*step[top:][counts[top:] < 0.5], step[-1]])) > _STILL * float(step[-1])
+    if not still and falls.size < _FALLS:
+        return []
+    return [
+        f"the rate {place(rate)} falls by {unit:g} at a time{', to 0' * still}: is it rounded? Then a staircase is"
+        " fitted; give the rates of the schedule (schedule=, --rates FILE or LOG+FILE)"
+    ]

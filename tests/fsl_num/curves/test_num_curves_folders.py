@@ -60,5 +60,5 @@ def test_a_file_beside_a_log_may_hold_the_rate_of_every_update(tmp_path):
     with pytest.raises(CurveError, match="is one cell"):  # alone it says nothing
         read_curve(tmp_path / "rates.txt")
     (tmp_path / "rates.txt").write_text("0.1\n0.2\nhalf\n")
-    with pytest.raises(CurveError, match=r"rates\.txt: row 3: column 'lr' holds 'half'"):
+    with pytest.raises(CurveError, match=r"rates\.txt: row 3: column 'rate of every update' holds 'half'"):
         read_curve([tmp_path / "run.csv", tmp_path / "rates.txt"])

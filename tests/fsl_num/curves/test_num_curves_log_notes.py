@@ -5,6 +5,8 @@ import pytest
 
 from fsl_num.curves.curve import CurveError
 from fsl_num.curves.logs import curve_from
+from fsl_num.curves.reading import read_curve
+from fsl_num.schedules import step_rates
 
 STEPS = np.arange(1, 40)
 RATE = 1e-3 * np.minimum(1.0, (40 - STEPS) / 8)
@@ -69,3 +71,39 @@ def test_a_loss_far_above_its_neighbours_is_named():
     loss[[10, 20]] = 250.0
     assert "row 10: the loss 250 is more than 10 times those beside it" in notes(loss=loss, lr=RATE)
     assert "(2 such rows)" in notes(loss=loss, lr=RATE) and "such rows" not in notes(lr=RATE)
+
+
+GLIDING, JUMPING = ("cosine", "linear", "wsd", "1-sqrt"), ("8-1-1", "multi-step", "constant")
+
+
+def written(name, warmup, rows, digits):
+    """A log of 4000 updates whose rates are written with so many digits behind the point."""
+    rates = step_rates(name, peak=1e-3, steps=4000, **({"warmup": warmup} if warmup else {}))
+    at = np.linspace(0, 4000, rows + 1).astype(int)[1:-1]
+    return notes(step=at, loss=2.0 + 1.0 / at, lr=rates[at].round(digits))
+
+
+@pytest.mark.parametrize("warmup", [0, 200])
+@pytest.mark.parametrize("name", GLIDING)
+@pytest.mark.parametrize(("rows", "digits"), [(40, 3), (400, 3), (400, 4)])
+def test_rates_rounded_to_few_digits_are_said(name, warmup, rows, digits):
+    """A cosine written as .001 and .000 is a drop to nothing, and every prediction that of another run."""
+    assert f"falls by {10.0**-digits:g} at a time" in written(name, warmup, rows, digits)
+
+
+@pytest.mark.parametrize("warmup", [0, 200])
+@pytest.mark.parametrize("name", (*GLIDING, "cyclic", *JUMPING))
+@pytest.mark.parametrize("rows", [11, 40, 400])
+def test_rates_that_are_not_rounded_are_not_said_to_be(name, warmup, rows):
+    assert "rounded" not in written(name, warmup, rows, 12)
+    assert name not in JUMPING or "rounded" not in written(name, warmup, rows, 4)  # drops as large as they were
+
+
+def test_rates_beside_a_log_are_taken_in_place_of_those_in_it(tmp_path):
+    rates = step_rates("cosine", peak=1e-3, steps=40)
+    rows = [f"{step},{rates[step - 1]:.3f},{2 + 1 / step}" for step in STEPS]
+    (tmp_path / "run.csv").write_text("\n".join(["step,lr,loss", *rows]))
+    (tmp_path / "rates.txt").write_text("\n".join(map(str, rates)))
+    curve = read_curve([tmp_path / "run.csv", tmp_path / "rates.txt"])
+    assert np.allclose(curve.plan.rates, rates[: STEPS[-1]], rtol=1e-12)
+    assert not any("rounded" in note for note in curve.notes)
