@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
 from importlib import import_module
+from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -49,6 +50,9 @@ LINE_ANCHOR = re.compile(r'<a id="[^"]*__codelineno-[^>]* href=[^>]*></a>')
 _SHIM = "https://unpkg.com/iframe-worker/shim"
 """What the theme would load from a network where the site is opened from a folder."""
 
+FONT = "fonts/STIXTwoMath-Regular.woff"
+"""The font of formulas, as docs/site.css names it; its licence lies beside it."""
+
 _formulas: dict[str, str] = {}
 
 
@@ -80,7 +84,8 @@ def on_files(files: Any, config: Any) -> Any:
 
     if Path(explorer.__file__).parents[3] != ROOT:
         raise RuntimeError(f"the site would show {ROOT}, and run {explorer.__file__}")
-    made = {"changes.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), "style.css": _style()}
+    made: dict[str, str | bytes] = {"style.css": style(), FONT: font()}
+    made["changes.md"] = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     made["graph.js"] = (STYLES / "graph.js").read_text(encoding="utf-8")
     with ThreadPoolExecutor(1) as aside:  # all that needs no verdict is made while other processes verify
         verdicts = aside.submit(_verdicts)
@@ -178,7 +183,20 @@ def _verdicts() -> Any:
         return verify_all(executor=executor, cache=Cache(default_folder()))
 
 
-def _style() -> str:
+def font() -> bytes:
+    """The STIX Two Math that the package ziamath brings along, compressed: half as long, and the same."""
+    from fontTools.ttLib import TTFont
+
+    source = distribution("ziamath").locate_file("ziamath/fonts/STIXTwoMath-Regular.ttf")
+    out = io.BytesIO()
+    with TTFont(str(source), recalcTimestamp=False) as font:
+        font.flavor = "woff"
+        font.save(out)
+    return out.getvalue()
+
+
+def style() -> str:
+    """The looks of the whole site."""
     colours, cards = ((STYLES / name).read_text(encoding="utf-8") for name in ("colours.css", "cards.css"))
     own = (ROOT / "docs" / "site.css").read_text(encoding="utf-8")
     return f"{colours}\n.cards {{\n{cards}\n}}\n{own}"

@@ -20,6 +20,7 @@ from types import MappingProxyType
 from typing import Final
 
 import click
+from click.shell_completion import CompletionItem, shell_complete
 
 from fsl_num.cli.inputs import InputError, one_line
 from fsl_num.cli.output import terminal_width
@@ -105,6 +106,10 @@ EXAMPLES: Final = (
 """What ``fsl`` alone shows: each works as it is typed."""
 
 
+COMPLETION: Final = "_FSL_COMPLETE"
+"""A variable of the environment by which a shell asks for what Tab completes."""
+
+
 class Commands(click.Group):
     """The whole command; a subcommand is imported when it is called."""
 
@@ -122,6 +127,11 @@ class Commands(click.Group):
         command.epilog = f"fsl {cmd_name} {COMMAND_EXAMPLES[cmd_name]}".rstrip()
         return command
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The commands that begin so, without importing them."""
+        named = [CompletionItem(name, help=text) for name, (_, text) in COMMANDS.items() if name.startswith(incomplete)]
+        return named + click.Command.shell_complete(self, ctx, incomplete)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of commands, without importing them."""
         with formatter.section("Commands"):
@@ -135,6 +145,7 @@ class Commands(click.Group):
         with formatter.section("Exit status"):
             formatter.write_dl([(str(status), text) for status, text in STATUSES.items()])
         formatter.write("\nfsl COMMAND --help says more about one of them.\n")
+        formatter.write(f'Completion by Tab: eval "$({COMPLETION}=bash_source fsl)", or zsh_source, fish_source.\n')
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -184,6 +195,10 @@ def _run(words: list[str]) -> int:
     """The status of the command that was typed."""
     numbered = click.version_option(_version(), message="fsl %(version)s")
     root = numbered(Commands("fsl", help="Functional scaling laws: derived, measured and judged."))
+    if instruction := os.environ.get(COMPLETION):
+        return shell_complete(root, {}, "fsl", COMPLETION, instruction)
+    if words[:1] == ["help"]:  # as of git and cargo
+        words = [*words[1:2], "--help"]
     try:
         shown = {"help_option_names": ["-h", "--help"], "terminal_width": terminal_width()}
         with root.make_context("fsl", words or ["--help"], None, **shown) as context:

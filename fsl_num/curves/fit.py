@@ -23,7 +23,7 @@ from fsl_num.curves.search import Found, Residuals, Settings, Task, search, task
 from fsl_num.curves.transfer import transfer, transfer_words
 from fsl_num.curves.unseen import words_of_fit
 from fsl_num.results import as_loss, percent
-from fsl_num.validation import Array, entries, flag, whole_seed
+from fsl_num.validation import Array, described, entries, flag, whole_seed
 
 _GROWN = {"auto": "fsl-full", "fsl-sgd": "fsl-sgd"}  # laws with the terms that the curves say something of
 # Nearly all runs have a warmup. Where one precedes the log, the rate of the first row fitted up to 1.3 times as well
@@ -71,8 +71,10 @@ def fit(
     >>> round(result.parameters["L0"], 2), round(result.parameters["s"], 1)
     (2.0, 0.6)
     """
-    needed = "a LossCurve, as read_curve gives one, or a list of them"
-    given = [curves] if isinstance(curves, LossCurve) else entries("curves", curves, LossCurve, least=1, needed=needed)
+    needed = "one LossCurve or more, as read_curve makes of a file and curve_from of a table"
+    given = [curves] if isinstance(curves, LossCurve) else entries("curves", curves, least=1, needed=needed)
+    if not all(isinstance(each, LossCurve) for each in given):
+        raise TypeError(f"curves must be {needed}, got {described(curves)}")
     used, curves_given = Settings(**settings), given
     for curve in given:
         if curve.unseen > _UNSEEN * curve.plan.rates.size:

@@ -3,14 +3,18 @@
 import doctest
 import importlib
 import inspect
+import io
 import os
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from types import SimpleNamespace
 
 import pytest
 from documentation import BLOCK, PAGES, ROOT, commands, run, same, workplace
+from fontTools.ttLib import TTFont
+from html_browser import CHROMIUM, Browser
 
 import fsl_num
 import fsl_sym
@@ -99,6 +103,36 @@ def test_the_site_is_built_with_numpy_and_sympy_as_the_command_loads_them():
     bare = {name: value for name, value in os.environ.items() if name != "SYMPY_CACHE_SIZE"}
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT / "docs", env=bare, capture_output=True, text=True)
     assert done.stdout == "20000\n", done.stderr
+
+
+@pytest.mark.skipif(CHROMIUM is None or not find_spec("ziamath"), reason="without a browser, or the font's package")
+def test_formulas_of_the_site_are_drawn_with_its_own_font(tmp_path):
+    (tmp_path / "fonts").mkdir()
+    (tmp_path / hooks.FONT).write_bytes(hooks.font())
+    (tmp_path / "style.css").write_text(hooks.style(), encoding="utf-8")
+    formula = hooks.on_page_content(
+        hooks.on_page_markdown(r"$$\left(\frac{M}{\beta}\right)^{-s} \lesssim \sum_j \lambda_j$$")
+    )
+    page = f'<link rel="stylesheet" href="style.css"><div class="md-typeset">{formula}</div>'
+    (tmp_path / "page.html").write_text(f"<!DOCTYPE html><meta charset=utf-8>{page}", encoding="utf-8")
+    with Browser() as browser:
+        browser.open((tmp_path / "page.html").as_uri())
+        browser.evaluate("document.fonts.ready.then(() => 1)")
+        browser.send("DOM.enable")
+        browser.send("CSS.enable")
+        root = browser.send("DOM.getDocument")["root"]["nodeId"]
+        drawn = [
+            (font["familyName"], font["isCustomFont"])
+            for node in browser.send("DOM.querySelectorAll", nodeId=root, selector="mi, mo, mn")["nodeIds"]
+            for font in browser.send("CSS.getPlatformFontsForNode", nodeId=node)["fonts"]
+        ]
+        bracket, fraction = browser.evaluate(
+            "['mo', 'mfrac'].map(name => document.querySelector(name).getBoundingClientRect().height)"
+        )
+    assert len(drawn) >= 8 and set(drawn) == {("STIX Two Math", True)}
+    assert bracket > 0.9 * fraction
+    notice, *_ = (ROOT / "docs" / "fonts" / "STIXTwoMath-OFL.txt").read_text().split("\n\n")
+    assert notice.splitlines()[1].encode("utf-16-be") in TTFont(io.BytesIO(hooks.font())).reader["name"]
 
 
 def test_a_figure_is_described_by_the_words_before_it():

@@ -1,154 +1,148 @@
-"""The graph of the claims: what rests on what, in the layers of its longest paths, components side by side."""
+"""The graph of the claims: what rests on what, from top to bottom, in layers no wider than the page."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 from fsl_num.claims.claim import Claim
 
-BOX = (196, 34)
-_ACROSS, _DOWN, _MARGIN = 50, 9, 6
-_BEND = 0.4
-"""The room that a link takes where it passes between nodes, in rows."""
+BOX = (184, 34)
+_BETWEEN, _DOWN, _APART, _MARGIN = 8, 32, 12, 4
+"""Room between boxes of a layer, between layers, between components, and around it all."""
+_LINE = 10
+"""The room that a line takes where it passes between boxes."""
 
 Link = tuple[str, str]
-
-
-@dataclass(frozen=True)
-class Place:
-    """A column, and the row of the middle; rows need not be whole."""
-
-    column: int
-    row: float
-
-    @property
-    def corner(self) -> tuple[float, float]:
-        """The upper left corner of the box, in the units of the drawing."""
-        x, middle = _MARGIN + self.column * (BOX[0] + _ACROSS), _MARGIN + self.row * (BOX[1] + _DOWN)
-        return x, round(middle - BOX[1] / 2, 1)
+Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the nodes stand, through which places each link passes, and how many columns and rows there are."""
+    """The upper left corners of the boxes, through which points each link passes their layers, and the whole size."""
 
-    nodes: Mapping[str, Place]
-    routes: Mapping[Link, Sequence[Place]]
-    columns: int
-    rows: float
+    nodes: Mapping[str, Point]
+    routes: Mapping[Link, Sequence[Point]]
+    width: float
+    height: float
 
 
-def graph(claims: Sequence[Claim]) -> dict[str, Any]:
+def graph(claims: Sequence[Claim], across: int = 5) -> dict[str, Any]:
     """Boxes and arrows for the template: ``nodes`` maps an id to its corner, ``edges`` are (kind, path, from, to)."""
     known = {claim.id for claim in claims}
     links = [(other, claim.id, "") for claim in claims for other in claim.depends]
     links += [(claim.id, claim.corrected_by, "corrects") for claim in claims if claim.corrected_by]
     links += [(claim.strengthens, claim.id, "strengthens") for claim in claims if claim.strengthens]
     links = [link for link in dict.fromkeys(links) if link[0] in known and link[1] in known and link[0] != link[1]]
-    layout = place([claim.id for claim in claims], [link[:2] for link in links])
+    layout = place([claim.id for claim in claims], [link[:2] for link in links], across)
     return {
-        "width": 2 * _MARGIN + layout.columns * (BOX[0] + _ACROSS) - _ACROSS,
-        "height": round(2 * _MARGIN + layout.rows * (BOX[1] + _DOWN)),
+        "width": layout.width,
+        "height": layout.height,
         "box": BOX,
-        "nodes": {name: at.corner for name, at in layout.nodes.items()},
+        "nodes": layout.nodes,
         "edges": [(kind, _path(layout, (source, target)), source, target) for source, target, kind in links],
     }
 
 
 def _path(layout: Layout, link: Link) -> str:
-    """A smooth line from the right side of one box to the left side of another."""
-    stops = [layout.nodes[link[0]], *layout.routes[link], layout.nodes[link[1]]]
-    bend, half = _ACROSS * 0.6, BOX[1] / 2
-    x, y = stops[0].corner[0] + BOX[0], stops[0].corner[1] + half
+    """A smooth line from the lower side of one box to the upper side of another."""
+    (x, y), (to_x, to_y) = ((left + BOX[0] / 2, top) for left, top in map(layout.nodes.__getitem__, link))
+    y += BOX[1]
     path = f"M{x:g} {y:g}"
-    for stop in stops[1:]:
-        to_x, to_y = stop.corner[0], stop.corner[1] + half
-        path += f"C{x + bend:g} {y:g} {to_x - bend:g} {to_y:g} {to_x:g} {to_y:g}"
-        x, y = to_x + BOX[0], to_y
-        path += f"H{x:g}" if stop is not stops[-1] else ""
+    for x_next, y_next in (*layout.routes[link], (to_x, to_y)):
+        bend = _DOWN * 0.6
+        path += f"C{x:g} {y + bend:g} {x_next:g} {y_next - bend:g} {x_next:g} {y_next:g}"
+        x, y = x_next, y_next + BOX[1]
+        path += f"V{y:g}" if y_next != to_y else ""
     return path
 
 
-def place(nodes: Sequence[str], links: Iterable[Link], columns: int = 4) -> Layout:
-    """Where each node stands, arrows going from left to right wherever the links have no cycle.
+def place(nodes: Sequence[str], links: Iterable[Link], across: int = 5) -> Layout:
+    """Where each node stands, arrows going down wherever the links have no cycle.
 
-    ``nodes`` are all different, in the order that ties follow; deep components may make the drawing wider than
-    ``columns``.
+    ``nodes`` are all different, in the order that ties follow. Layers have at most ``across`` boxes, fewer where many
+    lines pass between them, and components stand side by side where there is room. Lines from one node run together.
 
-    >>> layout = place(["a", "b", "c"], [("a", "b")], columns=2)
+    >>> layout = place(["a", "b", "c"], [("a", "b")], across=2)
     >>> layout.nodes["a"], layout.nodes["b"], layout.nodes["c"]
-    (Place(column=0, row=0.5), Place(column=1, row=0.5), Place(column=0, row=1.85))
+    ((4.0, 4.0), (4.0, 70.0), (196.0, 4.0))
     """
     links = list(dict.fromkeys(links))
-    parts = [_Component(part, [link for link in links if link[0] in part]) for part in _components(nodes, links)]
-    width = max([columns, *(len(part.layers) for part in parts)])
-    floors = [0.0] * width
-    places: dict[str, Place] = {}
-    routes: dict[Link, Sequence[Place]] = {}
-    # The deep ones first, and the smaller ones beside each other in the room that is left.
-    for part in sorted(parts, key=lambda each: (-len(each.layers), -each.height)):
-        size = len(part.layers)
-        tops = [max(floors[start : start + size]) for start in range(width - size + 1)]
-        start = min(range(len(tops)), key=lambda at: (tops[at], at))
-        stand = part.stand(start, tops[start])
+    width = across * (BOX[0] + _BETWEEN)
+    parts = [_component(part, [each for each in links if each[0] in part], width) for part in _components(nodes, links)]
+    places: dict[str, Point] = {}
+    routes: dict[Link, Sequence[Point]] = {}
+    left = top = below = right = 0.0
+    for part in sorted(parts, key=lambda each: (-len(each.layers), -each.width)):
+        if left and left + part.width > width:
+            left, top = 0.0, below
+        stand = {node: (_MARGIN + left + x, _MARGIN + top + y) for node, (x, y) in part.stand().items()}
         places |= {node: stand[node] for node in part.nodes}
         routes |= {link: [stand[bend] for bend in bends] for link, bends in part.bends.items()}
-        floors[start : start + size] = [tops[start] + part.height + (0.35 if size > 1 else 0.0)] * size
-    return Layout(places, routes, width, max(floors))
+        left += part.width
+        right = max(right, left)
+        below = max(below, top + len(part.layers) * (BOX[1] + _DOWN) - _DOWN + _APART)
+    return Layout(places, routes, 2 * _MARGIN + right - _BETWEEN, 2 * _MARGIN + below - _APART)
+
+
+def _component(nodes: Sequence[str], links: Sequence[Link], width: float) -> _Component:
+    """The component with the most boxes a layer that leave room for the lines between them."""
+    most = int(width // (BOX[0] + _BETWEEN))
+    tried = (_Component(nodes, links, each) for each in range(most, 0, -1))
+    return next((each for each in tried if each.width <= width), _Component(nodes, links, 1))
 
 
 class _Component:
-    """The layers of one component, with a bend wherever a link passes a layer."""
+    """The layers of one component, with a bend wherever lines from a node pass a layer."""
 
-    def __init__(self, nodes: Sequence[str], links: Sequence[Link]) -> None:
+    def __init__(self, nodes: Sequence[str], links: Sequence[Link], most: int) -> None:
         self.nodes = nodes
-        depth = _depths(nodes, links)
-        self.layers: list[list[str]] = [[] for _ in range(max(depth.values()) + 1)]
+        level = _levels(nodes, links, most)
+        self.layers: list[list[str]] = [[] for _ in range(max(level.values()) + 1)]
         for node in nodes:
-            self.layers[depth[node]].append(node)
+            self.layers[level[node]].append(node)
         self.bends: dict[Link, list[str]] = {}
-        near: dict[str, list[str]] = {node: [] for node in nodes}
-        for number, (source, target) in enumerate(links):
-            bends = [f"\0{number}/{at}" for at in range(depth[source] + 1, depth[target])]
-            self.bends[source, target] = bends
-            for at, bend in enumerate(bends, depth[source] + 1):
-                self.layers[at].append(bend)
-                near[bend] = []
-            for left, right in pairwise([source, *bends, target]):
-                near[left].append(right)
-                near[right].append(left)
-        self.height = max(sum(map(_room, layer)) for layer in self.layers)
-        for sweep in range(8):  # sort each layer by where the neighbours of its nodes stand, there and back
-            rows = {node: at.row for node, at in self.stand(0, 0.0).items()}
+        near: dict[str, dict[str, None]] = {node: {} for node in nodes}
+        for source, target in links:
+            passed = range(level[source] + 1, level[target])
+            self.bends[source, target] = [f"\0{source}\0{at}" for at in passed]
+            for at, bend in zip(passed, self.bends[source, target], strict=True):
+                if bend not in near:
+                    self.layers[at].append(bend)
+                    near[bend] = {}
+            for upper, lower in pairwise([source, *self.bends[source, target], target]):
+                near[upper][lower] = near[lower][upper] = None
+        self.width = max(sum(map(_room, layer)) for layer in self.layers)
+        for sweep in range(12):  # sort each layer by where the neighbours of its nodes stand, there and back
+            middles = {node: x + (_room(node) - _BETWEEN) / 2 for node, (x, _) in self.stand().items()}
             for layer in self.layers if sweep % 2 == 0 else self.layers[::-1]:
-                centres = {node: sum(rows[each] for each in near[node] or [node]) for node in layer}
-                centres = {node: total / max(len(near[node]), 1) for node, total in centres.items()}
-                layer.sort(key=centres.__getitem__)
-                rows |= _stacked(layer, 0.0)
+                means = {node: _mean([middles[each] for each in near[node] or [node]]) for node in layer}
+                layer.sort(key=means.__getitem__)
+                middles |= {node: x + (_room(node) - _BETWEEN) / 2 for node, x in self._beside(layer)}
 
-    def stand(self, start: int, floor: float) -> dict[str, Place]:
-        """The places of nodes and bends, each layer in the middle of the component's height."""
+    def stand(self) -> dict[str, Point]:
+        """The upper left corners of boxes and the upper ends of bends, each layer in the middle of the width."""
         return {
-            node: Place(start + at, round(row, 3))
+            node: (round(x, 1), float(at * (BOX[1] + _DOWN)))
             for at, layer in enumerate(self.layers)
-            for node, row in _stacked(layer, floor + self.height / 2).items()
+            for node, x in self._beside(layer)
         }
+
+    def _beside(self, layer: Sequence[str]) -> Iterable[tuple[str, float]]:
+        x = (self.width - sum(map(_room, layer))) / 2
+        for node in layer:
+            yield node, x
+            x += _room(node)
 
 
 def _room(node: str) -> float:
-    return _BEND if node.startswith("\0") else 1.0
+    return _LINE if node.startswith("\0") else BOX[0] + _BETWEEN
 
 
-def _stacked(layer: Sequence[str], middle: float) -> dict[str, float]:
-    top = middle - sum(map(_room, layer)) / 2
-    rows: dict[str, float] = {}
-    for node in layer:
-        rows[node] = top + _room(node) / 2
-        top += _room(node)
-    return rows
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
 
 
 def _components(nodes: Sequence[str], links: Iterable[Link]) -> list[list[str]]:
@@ -162,6 +156,20 @@ def _components(nodes: Sequence[str], links: Iterable[Link]) -> list[list[str]]:
     for node in nodes:
         parts.setdefault(id(members[node]), []).append(node)
     return list(parts.values())
+
+
+def _levels(nodes: Sequence[str], links: Sequence[Link], most: int) -> dict[str, int]:
+    """A layer for each node, below all that it rests on: in each the first nodes, at most so many, that can stand."""
+    depth = _depths(nodes, links)
+    before: dict[str, list[str]] = {node: [] for node in nodes}
+    for source, target in links:
+        if depth[source] < depth[target]:
+            before[target].append(source)
+    level: dict[str, int] = {}
+    for layer in range(len(nodes)):
+        ready = (node for node in nodes if node not in level and all(each in level for each in before[node]))
+        level |= dict.fromkeys([*islice(ready, most)], layer)
+    return level
 
 
 def _depths(nodes: Sequence[str], links: Iterable[Link]) -> dict[str, int]:

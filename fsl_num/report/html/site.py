@@ -131,7 +131,7 @@ def _theorem(members: Sequence[Claim], claims: Sequence[Claim], errata: Sequence
     around = _around(members, claims)
     if len(around) > len(members):
         yield "## What rests on what"
-        yield card("graph", graph(around))
+        yield card("graph", graph(around, across=4))
 
 
 def _kind(kind: str, errata: Sequence[Erratum], card: Card) -> Iterator[str]:

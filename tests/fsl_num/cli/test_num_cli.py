@@ -55,6 +55,36 @@ def test_every_command_has_help_and_json(name, capsys):
     assert ("--plot" in shown) == ("extra plot" in " ".join(shown.split())) or name == "figure"
 
 
+@pytest.mark.parametrize("words", [[], ["fit"]])
+def test_help_may_be_asked_for_in_front(words, capsys):
+    assert main(["help", *words]) == 0
+    shown = capsys.readouterr().out
+    assert main([*words, "--help"]) == 0 and capsys.readouterr().out == shown
+    assert main(["help", "fitt"]) == 2 and "choose fit" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [("ne", ["next-run"]), ("schedule --ex", ["--export"]), ("fi", ["figure", "fit"]), ("--vers", ["--version"])],
+)
+def test_tab_completes_commands_and_options(typed, offered, monkeypatch, capsys):
+    *before, last = typed.split()
+    for name, value in {
+        "_FSL_COMPLETE": "bash_complete",
+        "COMP_WORDS": f"fsl {typed}",
+        "COMP_CWORD": str(1 + len(before)),
+    }.items():
+        monkeypatch.setenv(name, value)
+    assert main([]) == 0
+    assert [line.partition(",")[2] for line in capsys.readouterr().out.splitlines()] == offered
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_is_told_how_to_complete(shell, monkeypatch, capsys):
+    monkeypatch.setenv("_FSL_COMPLETE", f"{shell}_source")
+    assert main([]) == 0 and f"_FSL_COMPLETE={shell}_complete" in capsys.readouterr().out
+
+
 def test_a_command_that_is_nearly_one_is_named(capsys):
     assert main(["verfy"]) == 2
     assert "there is no command 'verfy': choose verify" in capsys.readouterr().err

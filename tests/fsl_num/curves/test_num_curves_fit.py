@@ -274,3 +274,9 @@ def test_a_smooth_run_is_not_followed_in_what_the_law_misses():
     wave = 5e-4 * np.sin(3.0 * np.log(known.plan.intrinsic_time))
     found = fit(known.replaced(known.step, known.loss * np.exp(wave)), intervals=False)
     assert abs(np.log(found.predict(cosine, None).loss[-1] / cosine.loss[-1])) < 0.03
+
+
+@pytest.mark.parametrize("wrong", [[{"step": [1]}], "run.csv", ["run.csv"], 3, []], ids=str)
+def test_what_is_no_curve_is_refused_with_the_functions_that_make_one(wrong):
+    with pytest.raises((TypeError, ValueError), match="as read_curve makes of a file and curve_from of a table"):
+        fit(wrong)

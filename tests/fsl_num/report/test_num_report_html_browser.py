@@ -192,6 +192,16 @@ def test_brackets_grow_with_a_fraction(fresh):
     assert min(heights[0], heights[2]) > 0.9 * heights[1]
 
 
+def test_the_graph_fits_its_frame_on_a_desk_and_is_not_shrunk_on_a_phone(browser):
+    measure = "(n => [n.scrollWidth - n.clientWidth, n.querySelector('rect').getBoundingClientRect().width])"
+    seen = {}
+    for screen in SCREENS:
+        browser.look(*SCREENS[screen])
+        seen[screen] = browser.evaluate(f"{measure}(document.querySelector('.graph'))")
+    assert seen["desk"][0] == 0 and seen["desk"][1] > 180
+    assert seen["phone"][0] > 0 and seen["phone"][1] > 130
+
+
 @pytest.mark.parametrize("where", ["report", "site"])
 def test_the_graph_shows_what_rests_on_a_claim(fresh, tmp_path, where):
     if where == "site":  # there the graph is of one theorem, and its links name the page of each claim
