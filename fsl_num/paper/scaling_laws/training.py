@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import TypeVar
+from typing import Self, TypeVar
 
 import numpy as np
 
@@ -68,6 +68,11 @@ class Training:
             return ExponentialDecay(peak=rate, final=final, steps=second, batch_size=self.batch)
         steps = first + second
         return StableDecay(peak=rate, final=final, steps=steps, decay_fraction=second / steps, batch_size=self.batch)
+
+    def repeating(self, beta: float) -> Self:
+        """The run whose size and intrinsic times are the nearest at which spectra up to constants repeat themselves."""
+        stable, decay = (whole_periods(each) if each else 0.0 for each in (self.stable, self.decay))
+        return replace(self, size=repeating_size(self.size, beta), stable=stable, decay=decay)
 
     def logs(self, beta: float) -> dict[str, float]:
         """Natural logarithms of the variables that the laws may depend on."""
@@ -136,15 +141,15 @@ def functional_rays(runs: Mapping[str, tuple[Array, Sequence[Training]]], sample
         risk = partial(risk_up_to_constants, constants)
         for place, (name, (scale, along)) in enumerate(runs.items()):
             if sample.effort or place % 4 == 2 * turn:  # at the quick profile every second ray, over the two in turn
-                moved = [_repeating(each, beta) for each in along]
+                moved = [each.repeating(beta) for each in along]
                 rays.append(risk_ray(f"{name}, {constants.name}", scale, moved, sample, risk))
     return tuple(rays)
 
 
-def _repeating(run: Training, beta: float) -> Training:
-    stable, decay = (whole_periods(each) if each else 0.0 for each in (run.stable, run.decay))
+def repeating_size(size: float, beta: float) -> float:
+    """The size M nearest to one, M^beta a whole power of the period."""
     period = math.log10(PERIOD) / beta  # of the size; its power beta may be beyond double precision
-    return replace(run, size=whole(period * round(math.log10(run.size) / period)), stable=stable, decay=decay)
+    return whole(period * round(math.log10(size) / period))
 
 
 def long_after(size: float, sample: Sample) -> float:
