@@ -20,6 +20,20 @@ UP_TO_CONSTANTS = (
 """What claims that are measured over these spectra too say of them."""
 
 
+EXACT_POWERS = "exact powers alone: "
+"""How the claims begin to say why they are not measured over these spectra, or not true of them."""
+OSCILLATE = "where they hold up to constants, constants go on oscillating with the logarithm of the scale"
+
+
+def exact_powers(reason: str) -> str:
+    """The hypothesis of a claim of exact powers alone.
+
+    >>> exact_powers("the constant is theirs")
+    'exact powers alone: the constant is theirs'
+    """
+    return EXACT_POWERS + reason
+
+
 @dataclass(frozen=True)
 class Constants:
     """c_j and d_j, all in [1/2, 2].

@@ -20,8 +20,10 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import order_mutants, order_statement
 from fsl_num.claims.hypotheses import Located, logarithm
 from fsl_num.claims.statements import Joint, Ray, Statement
-from fsl_num.compression import Modes, compress
+from fsl_num.compression import compress
 from fsl_num.gauss_rules import legendre_rule
+from fsl_num.paper.block_constants import PERIOD, UP_TO_CONSTANTS, Constants, given_constants
+from fsl_num.paper.block_spectra import infinite_modes
 from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
 from fsl_num.paper.scaling_laws.laws import STABLE
 from fsl_num.paper.scaling_laws.training import LONGEST, even_grid, peak_rate
@@ -69,21 +71,29 @@ def _nodes(edges: Array) -> tuple[Array, Array]:
 
 
 @lru_cache(maxsize=8)
-def _modes(s: float, beta: float) -> Modes:
-    return compress(s, beta, math.inf, 10.0 ** (LONGEST + 1), rtol=_RTOL)
+def _modes(s: float, beta: float, constants: Constants | None) -> tuple[Array, Array, Array]:
+    """The eigenvalues, and the weights in K and in the signal."""
+    if constants is not None:
+        rates, weights, signals = infinite_modes(constants, s, beta, 10.0 ** (LONGEST + 1))
+        return 0.5 * rates, weights, signals
+    modes = compress(s, beta, math.inf, 10.0 ** (LONGEST + 1), rtol=_RTOL)
+    return modes.rates, modes.kernel_weights, modes.signal_weights
 
 
-def averaged_risk(s: float, beta: float, fall: float, log_steps: float, peak: float = 0.5, noise: float = 1.0) -> float:
+def averaged_risk(
+    s: float, beta: float, fall: float, log_steps: float, peak: float = 0.5, noise: float = 1.0,
+    constants: Constants | None = None,
+) -> float:  # fmt: skip
     """The excess risk of the average over the last half of the steps, M infinite, rates peak (1 + tau)^-fall.
 
-    ``noise`` is sigma^2/B. With n = 1 + K, zeta = ((1 + tau)/n)^(1 - g) and X = lambda peak n^(1-g)/(1-g) a mode that
+    ``noise`` is sigma^2/B; ``constants`` those of the spectrum, if it is no exact power. With n = 1 + K, zeta = ((1 + tau)/n)^(1 - g) and X = lambda peak n^(1-g)/(1-g) a mode that
     is c at zeta has the average c A(zeta), A = 2 int exp(-X (y^(1-g) - zeta)) dy over y from max(1/2, z) to 1.
     """
-    modes = _modes(s, beta)
+    eigenvalues, kernel_weights, signal_weights = _modes(s, beta, constants)
     rest, bend = 1.0 - fall, fall / (1.0 - fall)
     log_n = float(np.logaddexp(0.0, log_steps))
     start, half = math.exp(-rest * log_n), 0.5**rest
-    rates = (modes.rates * (peak / rest * math.exp(rest * log_n)))[:, None]  # X of each mode
+    rates = (eigenvalues * (peak / rest * math.exp(rest * log_n)))[:, None]  # X of each mode
 
     def average(zeta: Array) -> Array:
         """A at zeta between half and 1, for each mode: an array (modes, zetas)."""
@@ -101,8 +111,8 @@ def averaged_risk(s: float, beta: float, fall: float, log_steps: float, peak: fl
     kept = average(np.array([half]))[:, 0] ** 2
     early = kept * (np.exp(-2.0 * rates * (half - before)) @ (before**-bend * weights))
     # lambda^2 a^2 n^(1 - 2g) int z^(-2g) A^2 dz, with dz = zeta^bend d zeta/(1 - g)
-    injected = modes.kernel_weights * peak**2 / rest * math.exp((1.0 - 2.0 * fall) * log_n) @ (early + late)
-    learned = modes.signal_weights * kept * np.exp(-2.0 * rates[:, 0] * (half - start))
+    injected = kernel_weights * peak**2 / rest * math.exp((1.0 - 2.0 * fall) * log_n) @ (early + late)
+    learned = signal_weights * kept * np.exp(-2.0 * rates[:, 0] * (half - start))
     return 0.5 * (float(learned.sum()) + noise * float(injected))
 
 
@@ -120,17 +130,32 @@ def _law_rays(sample: Sample, fall: float) -> tuple[Ray, ...]:
         ray("noise, a alone", near, [(30.0 / rest, first - u, 0.0, 150.0) for u in near]),
         ray("noise, B alone", near, [(9.0, first, u, 150.0) for u in near]),
         ray("noise, sigma^2 alone", time, [(9.0, first, 0.0, 12.0 + u) for u in time]),
+        *_block_rays(sample, fall),
     )
 
 
+def _block_rays(sample: Sample, fall: float) -> list[Ray]:
+    """Over spectra up to constants, at intrinsic times of whole periods: where the signal decides, and the noise."""
+    first, period = math.log10(peak_rate(sample.point[1])), math.log10(PERIOD)
+    time = period * np.unique(np.round(even_grid(LONGEST, sample) / period))
+    steps = _steps_to(time, fall, first)
+    return [
+        _risk_along(sample, fall, f"{name}, T alone, {constants.name}", time, [(each, first, *more) for each in steps],
+                    constants)
+        for constants in given_constants(sample.seed)
+        for name, more in (("signal", (150.0, 0.0)), ("noise", (0.0, 150.0)))
+    ]  # fmt: skip
+
+
 def _risk_along(
-    sample: Sample, fall: float, name: str, scale: Array, runs: list[tuple[float, float, float, float]]
-) -> Ray:
+    sample: Sample, fall: float, name: str, scale: Array, runs: list[tuple[float, float, float, float]],
+    constants: Constants | None = None,
+) -> Ray:  # fmt: skip
     """``runs`` are log10 of the steps, of the rate, of B and of sigma^2."""
     steps, rate, batch, noise = (math.log(10.0) * np.array(each) for each in zip(*runs, strict=True))
     times = rate + np.array([_log_time(fall, step) for step in steps])
     logs = {"K": steps, "T": times, "a": rate, "B": batch, "sigma^2": noise, "g": logarithm(fall) + 0.0 * steps}
-    values = [averaged_risk(*sample.point, fall, k, math.exp(a), math.exp(v - b))
+    values = [averaged_risk(*sample.point, fall, k, math.exp(a), math.exp(v - b), constants)
               for k, a, b, v in zip(steps, rate, batch, noise, strict=True)]  # fmt: skip
     return Ray(name, math.log(10.0) * scale, logs, np.log(values))
 
@@ -235,7 +260,7 @@ def _law_claim(
 
     return Claim(
         name, "eqn: fsl-simplified", 883, title, text, formula,
-        (MODEL, INFINITE, *power, at_least(T, 1), STABLE),
+        (MODEL, INFINITE, *power, at_least(T, 1), STABLE, UP_TO_CONSTANTS),
         of_infinite_size(lambda sample: {each: _law_rays(sample, fall) for each, fall in falls.items()}),
         lambda sample: Joint({each: order_statement(formula, sample) for each in falls}), mutants,
         beyond=lambda sample: {name: {part: Located(rays, {"M": math.inf}) for part, rays in each.items()}

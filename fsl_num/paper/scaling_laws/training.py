@@ -97,6 +97,14 @@ def functional_risk(training: Training, s: float, beta: float) -> float:
 
 def risk_up_to_constants(constants: Constants, training: Training, s: float, beta: float) -> float:
     """The same of a spectrum that is a power only up to constants."""
+    end = training.schedule(beta).total_intrinsic_time
+    modes, _ = block_modes(constants, s, beta, training.size, end)
+    injected = noise_up_to_constants(constants, training, s, beta)
+    return 0.5 * (modes.delta + float(np.exp(-modes.rates * end) @ modes.start) + training.noise * injected)
+
+
+def noise_up_to_constants(constants: Constants, training: Training, s: float, beta: float) -> float:
+    """The noise integral at the end of training, of such a spectrum."""
     plan = training.schedule(beta)
     end = plan.total_intrinsic_time
     modes, _ = block_modes(constants, s, beta, training.size, end)
@@ -105,8 +113,7 @@ def risk_up_to_constants(constants: Constants, training: Training, s: float, bet
         kernel = np.exp(-np.multiply.outer(remaining, modes.rates)) @ modes.weights
         return np.asarray(kernel * plan.gamma_before_end(remaining))
 
-    injected = integrate_graded(noise, end, breaks=plan.breaks_before_end, rtol=1e-4).value
-    return 0.5 * (modes.delta + float(np.exp(-modes.rates * end) @ modes.start) + training.noise * injected)
+    return integrate_graded(noise, end, breaks=plan.breaks_before_end, rtol=1e-4).value
 
 
 def volterra_risk(training: Training, s: float, beta: float) -> float:
@@ -135,10 +142,18 @@ def functional_rays(runs: Mapping[str, tuple[Array, Sequence[Training]]], sample
 
     Those oscillate for ever: their sizes and times are moved to the nearest whole periods.
     """
-    beta, kinds = sample.point[1], given_constants(sample.seed)
     rays = [risk_ray(name, *pair, sample, functional_risk) for name, pair in runs.items()]
-    for turn, constants in enumerate(kinds):
-        risk = partial(risk_up_to_constants, constants)
+    return (*rays, *repeating_runs(runs, sample, risk_up_to_constants))
+
+
+def repeating_runs(
+    runs: Mapping[str, tuple[Array, Sequence[Training]]], sample: Sample,
+    measured: Callable[[Constants, Training, float, float], float],
+) -> tuple[Ray, ...]:  # fmt: skip
+    """The rays over spectra up to constants alone, of what is ``measured`` of a run."""
+    beta, rays = sample.point[1], []
+    for turn, constants in enumerate(given_constants(sample.seed)):
+        risk = partial(measured, constants)
         for place, (name, (scale, along)) in enumerate(runs.items()):
             if sample.effort or place % 4 == 2 * turn:  # at the quick profile every second ray, over the two in turn
                 moved = [each.repeating(beta) for each in along]
