@@ -72,6 +72,24 @@ def infinite_modes(constants: Constants, s: float, beta: float, horizon: float) 
     return modes.rates, modes.weights, np.append(modes.start[:-1], modes.start[-1] + modes.delta)
 
 
+def infinite_signal(constants: Constants, s: float, beta: float, time: float) -> float:
+    """What infinitely many features have not learned at an intrinsic time."""
+    rates, _, signals = infinite_modes(constants, s, beta, time)
+    return float(np.exp(-rates * time) @ signals)
+
+
+def infinite_integral(constants: Constants, beta: float, start: float, end: float) -> float:
+    """The integral of K from ``start`` to ``end``, of infinitely many features.
+
+    >>> from fsl_num.paper.block_constants import given_constants
+    >>> steps = given_constants(0)[0]
+    >>> infinite_integral(steps, 2.0, 0.0, 256.0) > 15.0 * infinite_integral(steps, 2.0, 256.0, 65536.0) > 1.0
+    True
+    """
+    rates, weights, _ = infinite_modes(constants, 1.0, beta, end)
+    return float((np.exp(-rates * start) * -np.expm1(-rates * (end - start)) / rates) @ weights)
+
+
 @lru_cache(maxsize=256)
 def kernel_beyond(constants: Constants, beta: float, size: float, time: float) -> tuple[Array, Array, float]:
     """The features beyond the first ``size``: their rates 2 lambda and weights in K, and the sum of their lambda.
