@@ -23,6 +23,13 @@ UP_TO_CONSTANTS = (
 EXACT_POWERS = "exact powers alone: "
 """How the claims begin to say why they are not measured over these spectra, or not true of them."""
 OSCILLATE = "where they hold up to constants, constants go on oscillating with the logarithm of the scale"
+DESIGNED = (
+    "the designer takes sums over powers; the law that it minimises is measured over other spectra by "
+    "optimal-batch/law-easy and law-hard, 1/gamma being the batch"
+)
+AS_A_POWER = "its proof takes K for a power of t at infinity, and its constants are measured for that alone"
+NO_SPECTRUM = "it is a step of calculus, in which no other spectrum could stand"
+MODE_BY_MODE = "it holds mode by mode, whatever the eigenvalues, and is checked to the last digit for these"
 
 
 def exact_powers(reason: str) -> str:

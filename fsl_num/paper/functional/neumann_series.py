@@ -15,6 +15,7 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.statements import Ray, Sharp
 from fsl_num.design.shapes import shape
+from fsl_num.paper.block_constants import AS_A_POWER, exact_powers
 from fsl_num.paper.functional.balls import enclosed_risk, enclosed_sums, exact_problem, flint_or_none
 from fsl_num.paper.functional.laws import power_of_size
 from fsl_num.paper.functional.runs import bound
@@ -150,7 +151,8 @@ CLAIMS: tuple[Claim, ...] = (
         "f is the sum of the series g + T g + T^2 g + ...; what the terms after T^n g add is at most c^(n+1)/(1-c) "
         "sup g, c = gamma_max tr(H)/2.",
         equals(LOSS(t), Sum(POWER(k, t), (k, 0, oo))),
-        (MODEL, "gamma constant, c = 0.2", "t = 1000, M = 50", "2, 4 and 8 terms"),
+        (MODEL, "gamma constant, c = 0.2", "t = 1000, M = 50", "2, 4 and 8 terms",
+         exact_powers("the series is that of whatever kernel; balls hold its sum for these")),
         series, _series, derive=supersolutions,
         quoted=r"f = (\cI - \cT)^{-1} g = g + \cT g + \cT^2 g + \cT^3 g + \cdots",
     ),
@@ -168,7 +170,7 @@ CLAIMS: tuple[Claim, ...] = (
         "the subconvolution.",
         TWICE,
         (MODEL, "sigma = 0", "s >= 5/2 - 1/beta", "gamma constant", "beta >= 3/2 (smaller ones are tested there)",
-         "M = 1e40, t = 1e6"),
+         "M = 1e40, t = 1e6", exact_powers(AS_A_POWER)),
         second_over_first, _twice, moved=_steep, regimes=("easy",), role="own",
         depends=("cor: contraction/sharp",),
     ),

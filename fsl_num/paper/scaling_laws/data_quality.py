@@ -8,7 +8,7 @@ is left is gamma (sigma_0^2 + sigma^2 R^-(1 - 1/beta)). Followers of the paper a
 from __future__ import annotations
 
 import math
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np

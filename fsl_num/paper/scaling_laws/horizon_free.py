@@ -86,8 +86,9 @@ def averaged_risk(
 ) -> float:  # fmt: skip
     """The excess risk of the average over the last half of the steps, M infinite, rates peak (1 + tau)^-fall.
 
-    ``noise`` is sigma^2/B; ``constants`` those of the spectrum, if it is no exact power. With n = 1 + K, zeta = ((1 + tau)/n)^(1 - g) and X = lambda peak n^(1-g)/(1-g) a mode that
-    is c at zeta has the average c A(zeta), A = 2 int exp(-X (y^(1-g) - zeta)) dy over y from max(1/2, z) to 1.
+    ``noise`` is sigma^2/B; ``constants`` are those of the spectrum, if it is no exact power. With n = 1 + K,
+    zeta = ((1 + tau)/n)^(1 - g) and X = lambda peak n^(1-g)/(1-g) a mode that is c at zeta has the average c A(zeta),
+    A = 2 int exp(-X (y^(1-g) - zeta)) dy over y from max(1/2, z) to 1.
     """
     eigenvalues, kernel_weights, signal_weights = _modes(s, beta, constants)
     rest, bend = 1.0 - fall, fall / (1.0 - fall)

@@ -30,6 +30,7 @@ from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.statements import Joint, Ray, Statement
 from fsl_num.design.theory import best_gammas
 from fsl_num.model import Model
+from fsl_num.paper.block_constants import DESIGNED, exact_powers
 from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
 from fsl_num.validation import Array
 from fsl_sym.domain import EASY, HARD, REGIMES, Regime
@@ -278,7 +279,8 @@ def _claim(
     return Claim(
         name, "eqn: FSL-optimization", 1583, title, text, lambda: AllOf(tuple(derived.formulas())),
         (MODEL, str(derived.regime.condition), "E is the least excess risk over gamma that never rise, up to a bound",
-         "a and b are the largest and the last gamma", "sigma^2 of order 1", BEST_LAW, *hypotheses),
+         "a and b are the largest and the last gamma", "sigma^2 of order 1", BEST_LAW,
+         exact_powers(DESIGNED), *hypotheses),
         of_infinite_size(measured) if INFINITE in hypotheses else measured, statement, derive=derived.derivations,
         regimes=(derived.regime.name,), role="own", depends=("eqn: fsl-simplified",), family=FAMILY,
     )  # fmt: skip
@@ -304,7 +306,7 @@ def _least(
     return Claim(
         f"optimal-schedule/{budget}", "eqn: FSL-optimization", 1583, f"the least risk of all schedules, {budget}",
         text, AllOf((*before, *optima)),
-        (MODEL, "sigma^2 of order 1", BEST_LAW),
+        (MODEL, "sigma^2 of order 1", BEST_LAW, exact_powers(DESIGNED)),
         measured, statement, derive=lambda: (*derive(), *least_orders(budget)), role="own", depends=depends,
         family=FAMILY,
     )  # fmt: skip

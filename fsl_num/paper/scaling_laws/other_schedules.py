@@ -316,7 +316,8 @@ def law_claim(
 
     return Claim(
         name, "eqn: fsl-simplified", 883, title, text, lambda: all_of(laws(known())),
-        (MODEL, *hypotheses, NOISE, STABLE, UP_TO_CONSTANTS), rays, lambda sample: order_statement(here(sample), sample), mutants,
+        (MODEL, *hypotheses, NOISE, STABLE, UP_TO_CONSTANTS), rays,
+        lambda sample: order_statement(here(sample), sample), mutants,
         moved=moved, role="own", depends=("eqn: fsl-simplified",), family=name.partition("/")[0], beyond=beyond,
     )  # fmt: skip
 

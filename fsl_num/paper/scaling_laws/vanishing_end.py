@@ -322,7 +322,8 @@ CLAIMS: tuple[Claim, ...] = (
         "vanishing-end/sharp", "eqn: fsl-simplified", 883, "the noise of a power decay to its last term",
         "Ours: for M infinite the noise of a (1 - tau/K)^p has two terms, one of T^-q and one of T^-(1 - 1/beta), with "
         "an exponentially small rest; where p = beta - 1 their poles meet in a logarithm.",
-        lambda: AllOf(expansions()), (CAPACITY, INFINITE, OFF, exact_powers(OSCILLATE)), of_infinite_size(sharp_noise), sharp_statement,
+        lambda: AllOf(expansions()), (CAPACITY, INFINITE, OFF, exact_powers(OSCILLATE)),
+        of_infinite_size(sharp_noise), sharp_statement,
         derive=power_decay_limits, role="own",
     ),
 )  # fmt: skip
