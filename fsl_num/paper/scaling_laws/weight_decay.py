@@ -138,7 +138,7 @@ def _rays(sample: Sample) -> tuple[Ray, ...]:
     }
     exact = [_ray(sample, name, *each) for name, each in runs.items()]
     others = [
-        _ray(sample, f"{name}, {constants.name}", scale, [(*map(_period, each[:2]), *each[2:]) for each in along],
+        _ray(sample, f"{name}, {constants.name}", scale, [(_period(t), _period(w), g, v) for t, w, g, v in along],
              constants)
         for constants in given_constants(sample.seed)
         for name, (scale, along) in runs.items()
