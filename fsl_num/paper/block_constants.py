@@ -28,6 +28,10 @@ DESIGNED = (
     "optimal-batch/law-easy and law-hard, 1/gamma being the batch"
 )
 AS_A_POWER = "its proof takes K for a power of t at infinity, and its constants are measured for that alone"
+TWO_CLOCKS = (
+    "over others both times oscillate with the logarithm of their own, and their ratio by more than a drift may be; "
+    "the terms that balance are measured over them by "
+)
 NO_SPECTRUM = "it is a step of calculus, in which no other spectrum could stand"
 MODE_BY_MODE = "it holds mode by mode, whatever the eigenvalues, and is checked to the last digit for these"
 

@@ -21,6 +21,7 @@ from fsl_num.functional import integrate_graded
 from fsl_num.paper.block_constants import (
     MODE_BY_MODE,
     PERIOD,
+    TWO_CLOCKS,
     UP_TO_CONSTANTS,
     Constants,
     exact_powers,
@@ -239,12 +240,8 @@ def _to_signal(sample: Sample) -> list[Ray]:
     # comes to 10^beta half-way, when ten modes decide: between the first few modes it moves in steps.
     steps = max(0.0, beta - 1.0 - s * 0.5 * longest)
     noise = 4.0 * 10.0**steps * float(signal(1.0, s, beta)) / (peak_rate(beta) * 0.5 * trace(beta))
-    rays = []
-    for constants in (None, *given_constants(sample.seed)):
-        name = "T to infinity" if constants is None else f"T to infinity, {constants.name}"
-        times = [catch_up(s, beta, math.exp(each), _LOUD, noise, constants) for each in logs]
-        rays.append(Ray(name, logs, {"T": logs}, np.log(times)))
-    return rays
+    times = [catch_up(s, beta, math.exp(each), _LOUD, noise) for each in logs]
+    return [Ray("T to infinity", logs, {"T": logs}, np.log(times))]
 
 
 def _to_noise(sample: Sample) -> list[Ray]:
@@ -313,7 +310,7 @@ CLAIMS: tuple[Claim, ...] = (
         "the end, the risk is twice that of the large batch throughout at T_2 of the order T^(s beta/(beta - 1)): a "
         "vanishing share of the run, so that the switch may come late.",
         TO_SIGNAL, (MODEL, INFINITE, "s < 1 - 1/beta", "sigma^2 fixed, and so large that noise decides at first",
-                    UP_TO_CONSTANTS),
+                    exact_powers(f"{TWO_CLOCKS}batch-switch/excess")),
         of_infinite_size(_to_signal), regimes=("hard",),
         mutants=other_orders(TO_SIGNAL, a_share_of_the_run=T, no_memory=T**s, a_time_of_its_own=T ** (s / 20)),
         role="own", depends=("eqn: fsl-simplified", "batch-switch/excess"),

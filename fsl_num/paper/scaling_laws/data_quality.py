@@ -19,7 +19,7 @@ from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.statements import Ray, Statement
 from fsl_num.model import Model
-from fsl_num.paper.block_constants import PERIOD, UP_TO_CONSTANTS, Constants, given_constants
+from fsl_num.paper.block_constants import PERIOD, TWO_CLOCKS, UP_TO_CONSTANTS, Constants, exact_powers, given_constants
 from fsl_num.paper.block_spectra import infinite_integral, infinite_signal
 from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
 from fsl_num.paper.scaling_laws.training import LONGEST, even_grid
@@ -135,19 +135,13 @@ def _shares(sample: Sample) -> tuple[Ray, ...]:
     s, beta = sample.point
     logs = math.log(10.0) * np.linspace(LONGEST, 3.0 * LONGEST, 5 + 4 * sample.effort)
 
-    def excess(log_clean: float, log_time: float, constants: Constants | None) -> float:
-        clean, time = math.exp(log_clean), math.exp(log_time)
-        if constants is None:
-            return math.log(float(kernel_integral(clean, time, beta)) / float(signal(time, s, beta)))
-        noise = infinite_integral(constants, beta, clean, time)
-        return math.log(noise / infinite_signal(constants, s, beta, time))
+    def excess(log_clean: float, log_time: float) -> float:
+        time = math.exp(log_time)
+        noise = kernel_integral(math.exp(log_clean), time, beta)
+        return math.log(noise / float(signal(time, s, beta)))
 
-    def ray(name: str, constants: Constants | None = None) -> Ray:
-        shares = [brentq(excess, 0.0, each - math.log(2.0), args=(each, constants)) - each for each in logs]
-        return Ray(name, logs, {"T": logs}, np.array(shares), 0)
-
-    others = [ray(f"T to infinity, {each.name}", each) for each in given_constants(sample.seed)]
-    return (ray("T to infinity"), *others)
+    shares = [brentq(excess, 0.0, each - math.log(2.0), args=(each,)) - each for each in logs]
+    return (Ray("T to infinity", logs, {"T": logs}, np.array(shares), 0),)
 
 
 def _mutants(sample: Sample) -> dict[str, Statement]:
@@ -180,7 +174,8 @@ CLAIMS: tuple[Claim, ...] = (
         "T^-(1 - s beta/(beta - 1)) of the run leave no more noise than signal: in the hard regime a vanishing share "
         "is enough, as a vanishing decay of the rate is. For s > 1 - 1/beta no share below 1 is.",
         SHARE, (MODEL, INFINITE, less(s, 1 - 1 / beta), "R is the least at which noise and signal are equal",
-                "gamma sigma^2 of order 1", equals(CLEAN_NOISE, 0), UP_TO_CONSTANTS),
+                "gamma sigma^2 of order 1", equals(CLEAN_NOISE, 0),
+                exact_powers(f"{TWO_CLOCKS}data-quality/law")),
         lambda sample: Located(_shares(sample), {"M": math.inf, "sigma_0": 0.0}),
         lambda sample: order_statement(SHARE, sample),
         lambda sample: {

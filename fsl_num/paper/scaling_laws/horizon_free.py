@@ -22,7 +22,7 @@ from fsl_num.claims.hypotheses import Located, logarithm
 from fsl_num.claims.statements import Joint, Ray, Statement
 from fsl_num.compression import compress
 from fsl_num.gauss_rules import legendre_rule
-from fsl_num.paper.block_constants import PERIOD, UP_TO_CONSTANTS, Constants, given_constants
+from fsl_num.paper.block_constants import PERIOD, UP_TO_CONSTANTS, Constants, exact_powers, given_constants
 from fsl_num.paper.block_spectra import infinite_modes
 from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
 from fsl_num.paper.scaling_laws.laws import STABLE
@@ -56,6 +56,7 @@ C sigma^2/(B e). C is up to 5.9 for beta <= 6, so that sigma^2/B = 1 would drift
 hundredth of it by .02. For s > 1 - 1/beta the constant rate is best until C sigma^2/B K^-d, which grows, is s beta."""
 _RTOL: Final = 1e-4
 """Relative accuracy of the modes: drifts are judged to 1e-2 over tens of units of log(scale)."""
+BALANCED: Final = "what the best power balances is measured over other spectra by horizon-free/law and law-steep"
 _NODES: Final = legendre_rule(5)
 _INNER: Final = np.concatenate([[0.0], np.geomspace(0.05, 1.0, 4)])
 _FORGOTTEN: Final = 40.0
@@ -189,14 +190,8 @@ def _grown(sample: Sample) -> Array:
     return math.log(10.0) * np.linspace(0.5 * LONGEST, LONGEST, 5 + 4 * sample.effort)
 
 
-def _ray(logs: Array, values: list[float], constants: Constants | None = None) -> tuple[Ray, ...]:
-    name = "K to infinity" if constants is None else f"K to infinity, {constants.name}"
-    return (Ray(name, logs, {"K": logs}, np.array(values), 0),)
-
-
-def _spectra(sample: Sample) -> tuple[Constants | None, ...]:
-    """Exact powers, and what is a power up to constants."""
-    return (None, *given_constants(sample.seed))
+def _ray(logs: Array, values: list[float], name: str = "K to infinity") -> Ray:
+    return Ray(name, logs, {"K": logs}, np.array(values), 0)
 
 
 def _harder(difficulty: Any, capacity: Any) -> tuple[Any, Any]:
@@ -214,21 +209,16 @@ def _best(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
     from scipy.optimize import minimize_scalar
 
     point, logs = sample.point, _grown(sample)
-    rays: dict[str, tuple[Ray, ...]] = {str(part): () for part in BEST}
-    for constants in _spectra(sample):
-        risks, times = [], []
-        for each in logs:
+    risks, times = [], []
+    for each in logs:
 
-            def risk(fall: float, log_steps: float = each, constants: Constants | None = constants) -> float:
-                return math.log(averaged_risk(*point, fall, log_steps, noise=_NOISE, constants=constants))
+        def risk(fall: float, log_steps: float = each) -> float:
+            return math.log(averaged_risk(*point, fall, log_steps, noise=_NOISE))
 
-            minimum = minimize_scalar(risk, bounds=(0.0, _STEEPEST), method="bounded", options={"xatol": 1e-3})
-            risks.append(float(minimum.fun))
-            times.append(_log_time(float(minimum.x), each))
-        # the best T goes on oscillating with log K where a spectrum does, by more than a drift may be
-        for part, values in zip(BEST, (risks, times) if constants is None else (risks,), strict=False):
-            rays[str(part)] += _ray(logs, values, constants)
-    return rays
+        minimum = minimize_scalar(risk, bounds=(0.0, _STEEPEST), method="bounded", options={"xatol": 1e-3})
+        risks.append(float(minimum.fun))
+        times.append(_log_time(float(minimum.x), each))
+    return {str(part): (_ray(logs, values),) for part, values in zip(BEST, (risks, times), strict=True)}
 
 
 def _best_mutants(sample: Sample) -> dict[str, Statement]:
@@ -251,13 +241,15 @@ def _at_their_power(sample: Sample) -> tuple[Ray, ...]:
     """The risk at g = 1 - beta/(1 + s beta)."""
     (s, beta), logs = sample.point, _grown(sample)
     fall = 1.0 - beta / (1.0 + s * beta)
-    return tuple(
-        ray
-        for constants in _spectra(sample)
-        for ray in _ray(
-            logs, [math.log(averaged_risk(s, beta, fall, each, constants=constants)) for each in logs], constants
-        )
-    )
+    rays = [_ray(logs, [math.log(averaged_risk(s, beta, fall, each)) for each in logs])]
+    # where spectra up to constants repeat themselves: at intrinsic times of whole periods
+    period = math.log10(PERIOD)
+    times = np.unique(np.round([_log_time(fall, each) / math.log(PERIOD) for each in logs]))
+    repeating = math.log(10.0) * np.array(_steps_to(period * times, fall, 0.0))
+    for constants in given_constants(sample.seed):
+        values = [math.log(averaged_risk(s, beta, fall, each, constants=constants)) for each in repeating]
+        rays.append(_ray(repeating, values, f"K to infinity, {constants.name}"))
+    return tuple(rays)
 
 
 def _law_claim(
@@ -306,7 +298,7 @@ CLAIMS: tuple[Claim, ...] = (
         "(b < 2 a) the best power has T ~ K^(1 - g*) and leaves K^-min(s, s beta/(1 + s beta)), the order of the best "
         "schedules that know K, whatever the horizon.",
         AllOf(BEST), (MODEL, INFINITE, less(s, REMEMBERED), "E is the least risk over g in [0, 1)",
-               "sigma^2/B and a of order 1", f"{UP_TO_CONSTANTS}; T that of exact powers alone"),
+               "sigma^2/B and a of order 1", exact_powers(BALANCED)),
         of_infinite_size(_best),
         lambda sample: Joint({str(part): order_statement(part, sample) for part in BEST}),
         _best_mutants, moved=_harder, role="own", depends=("horizon-free/law", "horizon-free/law-steep"),

@@ -20,7 +20,14 @@ from sympy import Integral, Min, Rational, sqrt
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Ray
 from fsl_num.functional import integrate_graded
-from fsl_num.paper.block_constants import UP_TO_CONSTANTS, Constants, given_constants, whole_periods
+from fsl_num.paper.block_constants import (
+    TWO_CLOCKS,
+    UP_TO_CONSTANTS,
+    Constants,
+    exact_powers,
+    given_constants,
+    whole_periods,
+)
 from fsl_num.paper.block_spectra import block_modes, infinite_modes
 from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
 from fsl_num.paper.scaling_laws.decay_integrals import CAPACITY
@@ -132,19 +139,35 @@ def best_plan(s: float, beta: float, data: float, constants: Constants | None = 
     return Plan(horizon, math.exp(growing), 0.5 * (unlearned(horizon) + noise))
 
 
-def _budgets(sample: Sample, value: Any) -> tuple[Ray, ...]:
-    """A property of the best plan along the data, up to horizons of about 1e40."""
+def _budgets(sample: Sample, value: Any, *, exact: bool = False) -> tuple[Ray, ...]:
+    """A property of the best plan along the data, up to horizons of about 1e40; ``exact``: of exact powers alone."""
     s, beta = sample.point
     longest = min(LONGEST * max(1.0, s + 1.0 / beta), _FAR - 7.0)
     decades = even_grid(longest, sample)[1:] + 2.0
     rays = []
-    for constants in (None, *given_constants(sample.seed)):
+    for constants in (None, *(() if exact else given_constants(sample.seed))):
         name = "D to infinity" if constants is None else f"D to infinity, {constants.name}"
-        # on hard tasks T is D, so that spectra repeat themselves where D does
-        data = [10.0**decade if constants is None else whole_periods(10.0**decade) for decade in decades]
+        data = [10.0**decade for decade in decades]
+        if constants is not None:
+            data = [_repeating_data(sample, constants, each) for each in data]
         values = [value(best_plan(*sample.point, each, constants)) for each in data]
         rays.append(Ray(name, np.log(data), {"D": np.log(data)}, np.log(values)))
     return tuple(rays)
+
+
+def _repeating_data(sample: Sample, constants: Constants, data: float) -> float:
+    """Data near those given with a best horizon of whole periods, where a spectrum up to constants repeats itself.
+
+    On hard tasks that is D; where the batch grows throughout D follows from it: 2 G(T) sqrt(K(T)) = -e'(T) D.
+    """
+    if sample.regime != "easy":
+        return whole_periods(data)
+    horizon = whole_periods(best_plan(*sample.point, data, constants).horizon)
+    left, kernels, integrals = _listed(sample.point[1], constants)
+    rates, _, signals = infinite_modes(constants, *sample.point, 10.0**_FAR)
+    slope = float(signals @ (rates * np.exp(-rates * horizon)))
+    kernel, grown = (float(np.exp(np.interp(math.log(horizon), left, each))) for each in (kernels, integrals))
+    return 2.0 * grown * math.sqrt(kernel) / slope
 
 
 def _noise_rays(sample: Sample, *, short: bool = False) -> tuple[Ray, ...]:
@@ -228,8 +251,10 @@ CLAIMS: tuple[Claim, ...] = (
         "optimal-batch/late-switch", "eqn: fsl-simplified", 883, "the share of the run in which the batch grows",
         "Ours: for s < 1 - 1/beta, M infinite and a constant rate, the best batch leaves 1 when a share of the order "
         "D^(-(1 - 1/beta - s)/(2 - 1/beta)) of the intrinsic time is left: it vanishes, a late switch.",
-        SWITCH, (MODEL, INFINITE, "s < 1 - 1/beta", "sigma^2 of order 1", UP_TO_CONSTANTS),
-        of_infinite_size(lambda sample: _budgets(sample, lambda plan: plan.growing / plan.horizon)), regimes=("hard",),
+        SWITCH, (MODEL, INFINITE, "s < 1 - 1/beta", "sigma^2 of order 1",
+                 exact_powers(f"{TWO_CLOCKS}optimal-batch/law-hard")),
+        of_infinite_size(lambda sample: _budgets(sample, lambda plan: plan.growing / plan.horizon, exact=True)),
+        regimes=("hard",),
         mutants=other_orders(SWITCH, the_noise_alone=D ** (-(1 - 1 / beta - s))),
         role="own", depends=("eqn: fsl-simplified", "optimal-batch/law-hard"),
     ),

@@ -167,7 +167,9 @@ def _two_phases(sample: Sample, shape: Callable[[Training, float], Schedule]) ->
     def run(size: float, first: float, last: float, ratio: float = NEVER, **more: float) -> Training:
         return Shaped(size, first, last, ratio, shape=shape, **more)
 
-    alone, near, long = even_grid(LONGEST / beta, sample), even_grid(8.0, sample)[::2], 2 * final[-1] / gap
+    # from two features on: what one lacks of easy tasks, 2^-(s beta), is far from the power
+    alone = even_grid(LONGEST / beta, sample) + math.log10(2.01)
+    near, long = even_grid(8.0, sample)[::2], 2 * final[-1] / gap
     runs: dict[str, tuple[Array, list[Training]]] = {
         "M decides": (alone, [run(m, long_after(m, sample), m**beta, batch=loud) for m in map(whole, alone)]),
         "T decides": (time, [run(whole(4 * u / beta), 10**u, 10 ** (0.5 * u), batch=loud) for u in time]),
@@ -181,7 +183,7 @@ def _two_phases(sample: Sample, shape: Callable[[Training, float], Schedule]) ->
         "M decides; a, b, B and sigma^2 vary": silent(run(10.0, long_after(10.0, sample), 10.0**beta), sample),
         "T decides; a, b, B and sigma^2 vary": silent(run(whole(40.0 / beta), 1e10, 1e5), sample),
         "a decides, T_2 alone": (time, [run(1e250, 10 ** (u + 1), 10**u, noise=loud) for u in time]),
-        "a decides, T_2 = M^beta": (model, [run(m, m**beta, m**beta, noise=loud) for m in map(whole, model)]),
+        "a decides, T_2 = M^beta": (model, [run(m, m**beta, m**beta, noise=loud) for m in map(whole, model + 1)]),
         **_alone(sample, run(1e250, 1e6, 1e6, noise=loud), "a decides"),
         **_alone(sample, run(1e6, 1e6, 1e6, 0.5, noise=loud), "b decides"),
     }  # fmt: skip
