@@ -134,7 +134,7 @@ def samples_spent() -> Derivation:
 
 @cache
 def best_quantity(name: str, regime: Regime, quantity: Expr, order: Order, end: str = "at") -> Derivation:
-    """The order of a quantity, or of the least it may be ("from"), where a law is near its least value in a regime.
+    """The order of a quantity, or of the least ("from") or largest it may be ("up to"), where a law is near its least.
 
     ``name`` is that of one of :data:`LAWS`, or "decay". Another order than the derived one gives no proof.
 
@@ -142,7 +142,7 @@ def best_quantity(name: str, regime: Regime, quantity: Expr, order: Order, end: 
     T near-optimal at D where s < 1 - 1/beta
     """
     program = DECAY if name == "decay" else LAWS[name]
-    orders = OrderRange(order, order if end == "at" else None)
+    orders = OrderRange(None if end == "up to" else order, None if end == "from" else order)
     (derivation,) = near_optimal(_least(program, name, regime), quantity, orders, regime, (end,))
     return derivation
 

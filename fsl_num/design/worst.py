@@ -64,7 +64,8 @@ def worst_schedule(
     """The schedule with 0 <= gamma <= ``bound`` that makes loss/law largest (or smallest) at the horizon.
 
     ``noise``: sigma^2 >= 0. ``infinite``: against the law with K_infinity and e_infinity. ``searches``: how many of
-    the shapes to start from, the worst ones first; ``steps``: of each search. Raises ValueError for a bound that is not
+    the shapes to start from, the worst ones first; ``steps``: of each search by gradients before rates are put to the
+    bound or to 0 as the gradient says, possibly 0. Raises ValueError for a bound that is not
     positive. What is found is a lower bound on the true supremum: a search proves no more.
 
     >>> from fsl_num.volterra.mesh import mesh_equation
@@ -89,15 +90,17 @@ def worst_schedule(
     for _, name in tried[:searches]:
         # Off the bounds a little: at a bound the gradient shows one side only.
         start = np.clip(shape(name, equation), 0.02, 0.98)
-        minimum = minimize(cost, start, jac=True, method="L-BFGS-B", bounds=[(0.0, 1.0)] * start.size,
-                         options={"maxiter": steps, "maxcor": 10})  # fmt: skip
-        share, value = np.clip(minimum.x, 0.0, 1.0), float(minimum.fun)
+        share = start
+        if steps > 0:
+            share = minimize(cost, start, jac=True, method="L-BFGS-B", bounds=[(0.0, 1.0)] * start.size,
+                             options={"maxiter": steps, "maxcor": 10}).x.clip(0.0, 1.0)  # fmt: skip
+        value, slope = cost(share)
         for _ in range(POLISHES):
-            trial = (cost(share)[1] < 0.0).astype(float)
-            gained = cost(trial)[0]
+            trial = (slope < 0.0).astype(float)
+            gained, after = cost(trial)
             if gained >= value - 1e-12:
                 break
-            share, value = trial, gained
+            share, value, slope = trial, gained, after
         if value < -sign * best.excess:
             best = WorstSchedule(bound * share, -sign * value, name)
     return best

@@ -20,6 +20,31 @@ UP_TO_CONSTANTS = (
 """What claims that are measured over these spectra too say of them."""
 
 
+EXACT_POWERS = "exact powers alone: "
+"""How the claims begin to say why they are not measured over these spectra, or not true of them."""
+OSCILLATE = "where they hold up to constants, constants go on oscillating with the logarithm of the scale"
+DESIGNED = (
+    "the designer takes sums over powers; the law that it minimises is measured over other spectra by "
+    "optimal-batch/law-easy and law-hard, 1/gamma being the batch"
+)
+AS_A_POWER = "its proof takes K for a power of t at infinity, and its constants are measured for that alone"
+TWO_CLOCKS = (
+    "over others both times oscillate with the logarithm of their own, and their ratio by more than a drift may be; "
+    "the terms that balance are measured over them by "
+)
+NO_SPECTRUM = "it is a step of calculus, in which no other spectrum could stand"
+MODE_BY_MODE = "it holds mode by mode, whatever the eigenvalues, and is checked to the last digit for these"
+
+
+def exact_powers(reason: str) -> str:
+    """The hypothesis of a claim of exact powers alone.
+
+    >>> exact_powers("the constant is theirs")
+    'exact powers alone: the constant is theirs'
+    """
+    return EXACT_POWERS + reason
+
+
 @dataclass(frozen=True)
 class Constants:
     """c_j and d_j, all in [1/2, 2].

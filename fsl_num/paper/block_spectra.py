@@ -19,6 +19,8 @@ from fsl_num.volterra.linear_modes import LinearModes
 
 _UNMOVED = 1e-9
 """Modes with lambda t below this are one: their spread counts as its square."""
+_FROZEN = 1e10
+"""Of infinitely many features those are listed that move by a share of this, over the horizon."""
 _SMOOTH = 1e4
 """Beyond so many features the sum of 1/j over a block is its logarithm, to 1e-4 of it."""
 
@@ -53,6 +55,40 @@ def block_modes(constants: Constants, s: float, beta: float, size: float, horizo
         )
     )  # fmt: skip
     return LinearModes(rates, weights, start, delta, 0.0, 0.0), trace
+
+
+@lru_cache(maxsize=64)
+def infinite_modes(constants: Constants, s: float, beta: float, horizon: float) -> tuple[Array, Array, Array]:
+    """Of infinitely many features: the rates 2 lambda of their modes, their weights in K, and lambda theta^2.
+
+    What no time up to the horizon moves is in the signal of the last.
+
+    >>> from fsl_num.paper.block_constants import given_constants
+    >>> rates, weights, signals = infinite_modes(given_constants(0)[0], 1.0, 2.0, 1e6)
+    >>> bool(0.0 < rates[-1] < 1e-14 and 0.5 < signals.sum() < 10.0)
+    True
+    """
+    modes, _ = block_modes(constants, s, beta, (_FROZEN * horizon) ** (1.0 / beta), horizon)
+    return modes.rates, modes.weights, np.append(modes.start[:-1], modes.start[-1] + modes.delta)
+
+
+def infinite_signal(constants: Constants, s: float, beta: float, time: float) -> float:
+    """What infinitely many features have not learned at an intrinsic time."""
+    rates, _, signals = infinite_modes(constants, s, beta, time)
+    return float(np.exp(-rates * time) @ signals)
+
+
+def infinite_integral(constants: Constants, beta: float, start: float, end: float) -> float:
+    """The integral of K from ``start`` to ``end``, of infinitely many features.
+
+    >>> from fsl_num.paper.block_constants import given_constants
+    >>> steps = given_constants(0)[0]
+    >>> periods = [infinite_integral(steps, 2.0, 256.0**power, 256.0 ** (power + 1)) for power in (1, 2)]
+    >>> round(periods[0] / periods[1], 1)  # 256^(1 - 1/2)
+    16.0
+    """
+    rates, weights, _ = infinite_modes(constants, 1.0, beta, end)
+    return float((np.exp(-rates * start) * -np.expm1(-rates * (end - start)) / rates) @ weights)
 
 
 @lru_cache(maxsize=256)

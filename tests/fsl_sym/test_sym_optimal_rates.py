@@ -66,5 +66,14 @@ def test_what_is_best_has_one_order(name, regime, quantity, power):
 
 def test_beyond_m_to_the_beta_more_time_is_as_good():
     order = Order(beta / (2 + s * beta))
+    samples = (1 + s * beta) / (2 + s * beta)
     assert best_quantity("compute", EASY, T, order, "from").verify().holds
+    assert best_quantity("compute", EASY, T, Order(samples), "up to").verify().holds
     assert not best_quantity("compute", EASY, T, order).verify().holds
+    assert not best_quantity("compute", EASY, T, order, "up to").verify().holds
+    for wrong in (
+        Order(samples - Rational(1, 100)),
+        Order(samples + Rational(1, 100)),
+        Order(samples, Rational(-1, 2)),
+    ):
+        assert not best_quantity("compute", EASY, T, wrong, "up to").verify().holds

@@ -16,6 +16,7 @@ from fsl_num.claims.statements import Equivalent, Joint, Ray, Sharp
 from fsl_num.design.worst import worst_schedule
 from fsl_num.functional import functional_scaling_law
 from fsl_num.model import Model
+from fsl_num.paper.block_constants import AS_A_POWER, exact_powers
 from fsl_num.paper.functional.formulas import LAW
 from fsl_num.paper.functional.runs import bound, moderate_size
 from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
@@ -223,7 +224,8 @@ CLAIMS: tuple[Claim, ...] = (
         AllOf((at_most(LAW, 2 * E), at_most(2 * E, BEST * LAW))),
         (MODEL, "rho_- = rho_+ = 1 (the Volterra equation)",
          "0 <= gamma <= gamma_max, c = gamma_max tr(H)/2 = 0.2, 0.45",
-         "adversarial schedules, sigma^2 = 0 and 1e6"),
+         "adversarial schedules, sigma^2 = 0 and 1e6",
+         exact_powers("R and K are those of whatever spectrum; the numbers are computed for these")),
         adversary, _best, derive=best_constant_derivations, role="own", depends=("ineq: inf_sum",),
     ),
     Claim(
@@ -231,7 +233,7 @@ CLAIMS: tuple[Claim, ...] = (
         "For constant gamma, M infinite and t to infinity 2 E/law tends to 1/(1-c) for label noise, to 1/(1-c^2) for "
         "the signal when s < 2 - 1/beta, and to 1/(1-c)^2 when s > 2 - 1/beta; c = gamma tr(H)/2.",
         AllOf(LIMITS),
-        (MODEL, INFINITE, "gamma constant, c = 0.1, 0.5, 0.8", "t = 1e24",
+        (MODEL, INFINITE, "gamma constant, c = 0.1, 0.5, 0.8", "t = 1e24", exact_powers(AS_A_POWER),
          at_least(Abs(s - 2 + 1 / beta), Rational(1, 8))),
         of_infinite_size(limits), _limit, derive=resolvent_limit, role="own", moved=_parted,
     ),
@@ -241,7 +243,8 @@ CLAIMS: tuple[Claim, ...] = (
         "1/(1-c) for label noise and for s < 2 - 1/beta, like 1/(1-c)^2 for s > 2 - 1/beta. 'Sufficiently small' is "
         "c < 1; at c = 1 the risk is no longer bounded by the law.",
         AllOf(THRESHOLDS),
-        (MODEL, INFINITE, "gamma constant", "t = 1e40", at_least(Abs(s - 2 + 1 / beta), Rational(1, 8))),
+        (MODEL, INFINITE, "gamma constant", "t = 1e40", exact_powers(AS_A_POWER),
+         at_least(Abs(s - 2 + 1 / beta), Rational(1, 8))),
         of_infinite_size(threshold_rays), _threshold, derive=resolvent_limit, role="own", moved=_parted,
     ),
 )  # fmt: skip

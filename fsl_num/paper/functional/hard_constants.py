@@ -28,6 +28,7 @@ from fsl_num.claims.records import Judgement
 from fsl_num.claims.statements import NothingCompared
 from fsl_num.design.shapes import SHAPES, shape
 from fsl_num.design.worst import worst_schedule
+from fsl_num.paper.block_constants import exact_powers
 from fsl_num.paper.functional.formulas import INFINITE_PAIR, functional
 from fsl_num.paper.functional.hard_tasks import HARD, LARGEST
 from fsl_num.paper.functional.runs import bound
@@ -200,7 +201,8 @@ CLAIMS: tuple[Claim, ...] = (
         STATED,
         (MODEL, "rho_- = rho_+ = 1 (the Volterra equation)", "s <= 1 - 1/beta", "0 <= gamma <= gamma_max",
          "c = 0.05 and 0.9, rates down to 1e-20 of it", "sigma^2 = 0, 1, 1e12, 1e30", "M = 1, 30, 1e8",
-         "t = 1e-2, 1 and 100 M^beta, at least 1", "usual, early ending and adversarial schedules"),
+         "t = 1e-2, 1 and 100 M^beta, at least 1", "usual, early ending and adversarial schedules",
+         exact_powers("how near the bounds come is found for these; up to constants it is any-noise")),
         cases, lambda sample: Constants(), regimes=HARD, role="own",
         depends=("thm: fsl-hard-regime/any-noise",),
     ),

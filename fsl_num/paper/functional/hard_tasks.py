@@ -13,6 +13,7 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.statements import Equivalent, Joint, Ray, Statement
+from fsl_num.paper.block_constants import exact_powers
 from fsl_num.paper.functional.formulas import INFINITE_PAIR, POWERS, functional, risk_is
 from fsl_num.paper.functional.laws import EXACT, FAMILY, GIVEN, INFINITE, exponents, functional_law, law, without
 from fsl_num.paper.functional.rays import EXCESS, LOUDEST, TINY, all_times, aside, balance, balanced, loud, unstable
@@ -177,6 +178,7 @@ CLAIMS: tuple[Claim, ...] = (
         "s: what the M features have forgotten exponentially, K_infinity still remembers.",
         Formula(functional(INFINITE_PAIR) / E, "~", sigma**2 * M ** (s * beta - beta + 1)),
         (*EXACT, "gamma = gamma_max up to 0.3 M^beta, then 0", "t = 100 M^beta",
+         exact_powers("over other spectra the same factor is measured by any-noise, from both sides"),
          at_least(sigma**2, EXCESS / 2 * (M ** (beta - 1 - s * beta) + M**-beta))),
         noise_limit_rays, noise_limit_law,
         lambda sample: {"bounded": replace(noise_limit_law(sample), exponents={"sigma^2": 0.0, "M": 0.0})},

@@ -18,7 +18,7 @@ from fsl_num.claims.evaluation import sharp
 from fsl_num.claims.points import along_edge
 from fsl_num.claims.statements import Equivalent, Ray, Statement
 from fsl_num.functional import integrate_graded
-from fsl_num.paper.block_constants import UP_TO_CONSTANTS, Constants, given_constants
+from fsl_num.paper.block_constants import UP_TO_CONSTANTS, Constants, exact_powers, given_constants
 from fsl_num.paper.block_spectra import block_modes, kernel_beyond
 from fsl_num.paper.functional.formulas import GAMMA
 from fsl_num.paper.functional.laws import power_of_size
@@ -287,7 +287,8 @@ CLAIMS: tuple[Claim, ...] = (
         "as well.",
         order_at_most(SIZE ** (1 - 2 * beta) * Sum(j ** (beta - s * beta - 1), (j, 1, SIZE)),
                       SIZE ** Max(1 - s * beta - beta, 1 - 2 * beta)),
-        (MODEL, equals(s, 1)), lambda sample: partial_sum_rays(sample.point[1]),
+        (MODEL, equals(s, 1), exact_powers("one spectrum is enough to refute it")),
+        lambda sample: partial_sum_rays(sample.point[1]),
         lambda sample: power_of_size(signal_gap_order(sample), "upper"), moved=at_one, regimes=("easy",),
         role="argument",
         corrected_by="eq:Ke-gap/at-one", family="gaps",
@@ -325,7 +326,7 @@ CLAIMS: tuple[Claim, ...] = (
         "exact powers zeta(beta, M + 1)/2, else only of the order M^(1-beta).",
         equals(Integral(Sum(j ** (-2 * beta) * exp(-2 * t * j**-beta), (j, SIZE + 1, oo)), (t, 0, oo)),
                Sum(j**-beta / 2, (j, SIZE + 1, oo))),
-        (MODEL, "beta >= 4/3 (smaller ones are tested there)"),
+        (MODEL, "beta >= 4/3 (smaller ones are tested there)", exact_powers("the zeta function is theirs")),
         total_gap, _tail_mass, derive=tail_mass, moved=_above_four_thirds, role="stronger",
         strengthens="eq:Ksigma-gap", family="gaps",
     ),

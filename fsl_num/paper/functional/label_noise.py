@@ -11,6 +11,7 @@ from sympy import Integer, Rational, Sum, log
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.hypotheses import NOTHING
 from fsl_num.claims.statements import Direction, Equivalent, Ray
+from fsl_num.paper.block_constants import exact_powers
 from fsl_num.paper.functional.formulas import MODEL_PAIR, functional, risk_is
 from fsl_num.paper.functional.laws import FAMILY, GIVEN, dropped, functional_law
 from fsl_num.paper.functional.rays import EVERYWHERE, all_rays, decided, rate_rays, unstable
@@ -131,7 +132,8 @@ CLAIMS: tuple[Claim, ...] = (
         "The theorem is stated for s in [0, 2 - 1/beta]; at s = 0 and t = 0 it says that the risk is of the order "
         "1 + e_M(0) whenever N - M >= c M.",
         same_order(E, 1 + Sum(1 / j, (j, 1, M))),
-        (MODEL_AT_ZERO, "s = 0 (which the source condition excludes)", "N = 2^M"), lambda sample: zero_rays(),
+        (MODEL_AT_ZERO, "s = 0 (which the source condition excludes)", "N = 2^M",
+         exact_powers("one spectrum is enough to refute it")), lambda sample: zero_rays(),
         lambda sample: _bounded("both"), regimes=("hard",), own=_without_source,
         corrected_by="thm:fsl-zero-noise/zero-difficulty-risk",
         quoted=r"$s \in [0, 2 - 1/\beta]$",
@@ -141,7 +143,8 @@ CLAIMS: tuple[Claim, ...] = (
         "At s = 0 the risk at t = 0 is of the order log N, whatever M: for N = 2^M of the order M, for N infinite it "
         "is infinite. The theorem needs s > 0, as its source condition says.",
         AllOf((equals(2 * E, Sum(1 / j, (j, 1, N))), same_order(E, log(N)))),
-        (MODEL_AT_ZERO, "s = 0", "N = 2^M"), lambda sample: zero_rays(),
+        (MODEL_AT_ZERO, "s = 0", "N = 2^M",
+         exact_powers("with d_j in [1/2, 2] the sum is between half and twice this one")), lambda sample: zero_rays(),
         lambda sample: Equivalent(lambda powers, logs: powers["N"] * logs["M"], {"N": 1.0}),
         lambda sample: {"bounded by the law of the theorem": _bounded("upper")},
         judged_by="its rays name log N by the letter N",

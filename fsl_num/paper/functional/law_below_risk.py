@@ -19,6 +19,7 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.printed_values import PrintedBound
 from fsl_num.claims.records import Judgement
 from fsl_num.claims.statements import NothingCompared, WithoutExponents
+from fsl_num.paper.block_constants import exact_powers
 from fsl_num.paper.functional.balls import DIGITS, enclosed_risk, exact_problem, flint_or_none
 from fsl_num.paper.functional.formulas import LAW
 from fsl_num.paper.hypotheses import MODEL
@@ -176,7 +177,8 @@ CLAIMS: tuple[Claim, ...] = (
         "stability.",
         at_most(SUMS, 2 * E),
         (MODEL, "gamma constant, c = gamma tr(H_M)/2 = 0.2 and 0.9", "M = 4 and 12", "sigma^2 = 0, 1, 100",
-         "t = 1/1000, 1 and M^beta"),
+         "t = 1/1000, 1 and M^beta",
+         exact_powers("the terms are positive whatever the spectrum; balls decide it for these")),
         quotients, lambda sample: NotBelow(1.0), role="own",
     ),
 )  # fmt: skip

@@ -18,8 +18,16 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.evaluation import sharp
 from fsl_num.claims.statements import Ray, Statement
 from fsl_num.functional import integrate_graded
-from fsl_num.paper.block_constants import PERIOD, UP_TO_CONSTANTS, given_constants
-from fsl_num.paper.block_spectra import block_modes
+from fsl_num.paper.block_constants import (
+    MODE_BY_MODE,
+    PERIOD,
+    TWO_CLOCKS,
+    UP_TO_CONSTANTS,
+    Constants,
+    exact_powers,
+    given_constants,
+)
+from fsl_num.paper.block_spectra import block_modes, infinite_integral, infinite_signal
 from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
 from fsl_num.paper.scaling_laws.decay_integrals import QUADRATURE
 from fsl_num.paper.scaling_laws.laws import NOISE, STABLE, other_orders
@@ -42,6 +50,7 @@ TO_NOISE: Final = same_order(T2, (LARGE / B) ** (beta / (beta - 1)))
 _MEMORY: Final = over_modes(a * LAM * (decay(T2) - decay(T1 + T2)) / 2)
 SHARE: Final = 0.1
 """B/B_2 where only the orders count."""
+_BEYOND: Final = "T_2 to 100 M^beta"
 _FAR: Final = 120.0
 """Longest runs, in decades."""
 _LOUD: Final = 1e200
@@ -123,24 +132,47 @@ def _forgotten_rays(sample: Sample) -> list[Ray]:
     beta = sample.point[1]
     steps = np.linspace(0.0, 1.0, 9)
 
-    def ray(name: str, decades: Array, size: Array, rest: Array, first: Array, rate: Array) -> Ray:
-        """Of arrays of logs to the base 10; ``decades`` is what grows."""
+    one, most, period = np.ones(9), LONGEST / beta, math.log10(PERIOD)
+    runs = {
+        "T_2 alone": (LONGEST * steps, 2.0 * most * one, 0.5 + LONGEST * steps, 60.0 * one, -one),
+        "T_2 = M^beta": (most * steps, 1.0 + most * steps, beta * (1.0 + most * steps), 60.0 * one, -one),
+        "T_1 alone": (LONGEST * steps, 2.0 * most * one, 2.0 * one, LONGEST * steps, -one),
+        "a alone": (LONGEST * steps, 2.0 * most * one, 2.0 * one, 60.0 * one, -LONGEST * steps),
+        _BEYOND: (2.0 * steps, one, beta * one + 2.0 * steps, 60.0 * one, -one),
+        "a grows": (LONGEST * steps, 2.0 * most * one, 2.0 * one, 60.0 * one, LONGEST * steps),
+    }
+
+    def ray(
+        name: str, decades: Array, size: Array, rest: Array, first: Array, rate: Array,
+        constants: Constants | None = None,
+    ) -> Ray:  # fmt: skip
+        """Of arrays of logs to the base 10; ``decades`` is what grows. Blocks repeat at whole periods of T_2."""
+        if constants is not None:
+            rest, size = (period * np.maximum(np.round(each / period), 1.0) for each in (rest, beta * size))
+            size = size / beta + 1e-12
         size = np.floor(10.0**size)
         pairs = zip(10.0**rest, 10.0**rest + 10.0**first, size, strict=True)
-        values = [kernel_integral(start, end, beta, each) for start, end, each in pairs]
+        values = [_remembered(start, end, beta, each, constants) for start, end, each in pairs]
         ten = math.log(10.0)
         logs = {"M": np.log(size), "T_2": ten * rest, "T_1": ten * first, "a": ten * rate}
         return Ray(name, ten * decades + 1.0, logs, np.log(values) + ten * rate)
 
-    one, most = np.ones(9), LONGEST / beta
-    return [
-        ray("T_2 alone", LONGEST * steps, 2.0 * most * one, 0.5 + LONGEST * steps, 60.0 * one, -one),
-        ray("T_2 = M^beta", most * steps, 1.0 + most * steps, beta * (1.0 + most * steps), 60.0 * one, -one),
-        ray("T_1 alone", LONGEST * steps, 2.0 * most * one, 2.0 * one, LONGEST * steps, -one),
-        ray("a alone", LONGEST * steps, 2.0 * most * one, 2.0 * one, 60.0 * one, -LONGEST * steps),
-        ray("T_2 to 100 M^beta", 2.0 * steps, one, beta * one + 2.0 * steps, 60.0 * one, -one),
-        ray("a grows", LONGEST * steps, 2.0 * most * one, 2.0 * one, 60.0 * one, LONGEST * steps),
+    others = [
+        ray(f"{name}, {constants.name}", *each, constants)
+        for constants in given_constants(sample.seed)
+        for name, each in runs.items()
+        if name != _BEYOND  # where lambda_M is twice M^-beta nothing is left there
     ]
+    return [*(ray(name, *each) for name, each in runs.items()), *others]
+
+
+def _remembered(start: float, end: float, beta: float, size: float, constants: Constants | None) -> float:
+    """The integral of K_M between two times, of exact powers or of a spectrum up to constants."""
+    if constants is None:
+        return float(kernel_integral(start, end, beta, size))
+    modes, _ = block_modes(constants, 1.0, beta, size, end)
+    left = np.exp(-modes.rates * start) * -np.expm1(-modes.rates * (end - start))
+    return float(left @ (modes.weights / modes.rates))
 
 
 def _memory_says(sample: Sample) -> Statement:
@@ -169,10 +201,13 @@ def _block_rays(sample: Sample) -> list[Ray]:
     return rays
 
 
-def catch_up(s: float, beta: float, horizon: float, large: float, noise: float) -> float:
+def catch_up(
+    s: float, beta: float, horizon: float, large: float, noise: float, constants: Constants | None = None
+) -> float:
     """The time T_2 over which a run with the batch 1, then a large one, comes to twice the risk of the large one.
 
     By the functional law of infinitely many features, at the peak rate: its noise is what the kernel still remembers.
+    ``constants``: those of the spectrum, if it is no exact power.
 
     >>> catch_up(0.2, 2.0, 1e12, 1e100, 1.0) < 1e-4 * 1e12
     True
@@ -180,10 +215,17 @@ def catch_up(s: float, beta: float, horizon: float, large: float, noise: float) 
     from scipy.optimize import brentq
 
     rate = noise * peak_rate(beta)
-    risk = float(signal(horizon, s, beta)) + rate / large * float(kernel_integral(0.0, horizon, beta))
+
+    def remembered(since: float) -> float:
+        if constants is None:
+            return float(kernel_integral(since, horizon, beta))
+        return infinite_integral(constants, beta, since, horizon)
+
+    left = float(signal(horizon, s, beta)) if constants is None else infinite_signal(constants, s, beta, horizon)
+    risk = left + rate / large * remembered(0.0)
 
     def over(log_time: float) -> float:
-        left = float(kernel_integral(min(math.exp(log_time), horizon), horizon, beta))
+        left = remembered(min(math.exp(log_time), horizon))
         return math.log(max(rate * (1.0 - 1.0 / large) * left, 1e-300)) - math.log(risk)
 
     return math.exp(float(brentq(over, math.log(1e-3), math.log(horizon), xtol=1e-12)))
@@ -209,18 +251,24 @@ def _to_noise(sample: Sample) -> list[Ray]:
     batches = np.linspace(0.3, 1.0, 9) * most
     horizons = np.linspace(0.6, 1.0, 9) * LONGEST
 
-    def ray(name: str, scale: Array, large: Array, horizon: Array) -> Ray:
+    def ray(name: str, scale: Array, large: Array, horizon: Array, constants: Constants | None = None) -> Ray:
         """Logs to the base 10 of what grows, of B_2/B and of T."""
         pairs = zip(large.tolist(), horizon.tolist(), strict=True)
-        times = [catch_up(s, beta, 10.0**time, 10.0**batch, _LOUD) for batch, time in pairs]
+        times = [catch_up(s, beta, 10.0**time, 10.0**batch, _LOUD, constants) for batch, time in pairs]
         ratio = math.log(10.0) * large
         logs = {"B_2/B": ratio, "B_2": ratio, "B": np.zeros(ratio.size), "T": math.log(10.0) * horizon}
         return Ray(name, math.log(10.0) * (scale - scale[0]) + 1.0, logs, np.log(times))
 
-    return [
-        ray("B_2 to infinity", batches, batches, np.full(9, LONGEST)),
-        ray("T to infinity", horizons, np.full(9, 0.5 * most), horizons),
+    runs = {
+        "B_2 to infinity": (batches, batches, np.full(9, LONGEST)),
+        "T to infinity": (horizons, np.full(9, 0.5 * most), horizons),
+    }
+    others = [
+        ray(f"{name}, {constants.name}", *each, constants)
+        for constants in given_constants(sample.seed)
+        for name, each in runs.items()
     ]
+    return [*(ray(name, *each) for name, each in runs.items()), *others]
 
 
 _UNIT: Final = a * sigma**2 / B
@@ -231,7 +279,7 @@ CLAIMS: tuple[Claim, ...] = (
         "T_2 has more noise than that of B_2 throughout by (1/B - 1/B_2) sigma^2 times a int_0^T_1 K_M(T_2 + t) dt, "
         "the integral of a stable phase: each mode forgets at the rate 2 lambda_j.",
         equals(Integral(a * forgetting_kernel(T2 + t), (t, 0, T1)), _MEMORY),
-        (MODEL, "T_1 > 0, T_2 > 0, M < oo"), _memory_measured, _memory_says,
+        (MODEL, "T_1 > 0, T_2 > 0, M < oo", exact_powers(MODE_BY_MODE)), _memory_measured, _memory_says,
         derive=lambda: finite_stable_phase_noise().derivation, role="own", depends=("lem: wsd-stable-noise/identity",),
     ),
     Claim(
@@ -239,7 +287,7 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours: a int_0^T_1 K_M(T_2 + t) dt is at most of the order a T_2^(1/beta - 1) for every T_1 and M: "
         "whatever the small batch has left fades like that after the switch.",
         order_at_most(Integral(a * forgetting_kernel(T2 + t), (t, 0, T1)), a * T2 ** (1 / beta - 1)),
-        (MODEL, less(1, T2), less(0, log(T2)), "T_1 > 0, M < oo"), _forgotten_rays,
+        (MODEL, less(1, T2), less(0, log(T2)), "T_1 > 0, M < oo", UP_TO_CONSTANTS), _forgotten_rays,
         derive=finite_stable_order, role="own", depends=("lem: wsd-stable-noise", "batch-switch/memory"),
     ),
     Claim(
@@ -261,7 +309,8 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours: for s < 1 - 1/beta, M infinite, a constant rate and a batch of 1 that grows beyond bounds T_2 before "
         "the end, the risk is twice that of the large batch throughout at T_2 of the order T^(s beta/(beta - 1)): a "
         "vanishing share of the run, so that the switch may come late.",
-        TO_SIGNAL, (MODEL, INFINITE, "s < 1 - 1/beta", "sigma^2 fixed, and so large that noise decides at first"),
+        TO_SIGNAL, (MODEL, INFINITE, "s < 1 - 1/beta", "sigma^2 fixed, and so large that noise decides at first",
+                    exact_powers(f"{TWO_CLOCKS}batch-switch/excess")),
         of_infinite_size(_to_signal), regimes=("hard",),
         mutants=other_orders(TO_SIGNAL, a_share_of_the_run=T, no_memory=T**s, a_time_of_its_own=T ** (s / 20)),
         role="own", depends=("eqn: fsl-simplified", "batch-switch/excess"),
@@ -271,7 +320,7 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours: where label noise decides the risk of the large batch B_2 too, M infinite, a run that had the batch B "
         "comes to twice that risk at T_2 of the order (B_2/B)^(beta/(beta - 1)) after its switch, for every s and "
         "whatever T: in that time the kernel forgets all but B/B_2 of the noise.",
-        TO_NOISE, (MODEL, INFINITE, "B = 1 (the unit of batch sizes)", "T_2 up to sqrt(T)"),
+        TO_NOISE, (MODEL, INFINITE, "B = 1 (the unit of batch sizes)", "T_2 up to sqrt(T)", UP_TO_CONSTANTS),
         of_infinite_size(_to_noise),
         mutants=other_orders(TO_NOISE, the_ratio_itself=LARGE / B,
                               the_longer_the_later=T ** Rational(1, 20) * TO_NOISE.right,

@@ -8,7 +8,7 @@ is left is gamma (sigma_0^2 + sigma^2 R^-(1 - 1/beta)). Followers of the paper a
 from __future__ import annotations
 
 import math
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -19,6 +19,8 @@ from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.statements import Ray, Statement
 from fsl_num.model import Model
+from fsl_num.paper.block_constants import PERIOD, TWO_CLOCKS, UP_TO_CONSTANTS, Constants, exact_powers, given_constants
+from fsl_num.paper.block_spectra import infinite_integral, infinite_signal
 from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
 from fsl_num.paper.scaling_laws.training import LONGEST, even_grid
 from fsl_num.schedules import Constant
@@ -38,10 +40,16 @@ _LONG: Final = 1e13
 """The rate and the length of the runs whose Volterra equation is solved."""
 
 
-def functional_risk(s: float, beta: float, time: float, clean: float, noise: float, clean_noise: float) -> float:
-    """Half of e(T) + int K(T - t) sigma^2(t) dt, gamma in the noises, M infinite."""
-    early, late = kernel_integral(clean, time, beta), kernel_integral(0.0, clean, beta)
-    return 0.5 * float(signal(time, s, beta) + noise * early + clean_noise * late)
+def functional_risk(
+    s: float, beta: float, time: float, clean: float, noise: float, clean_noise: float,
+    constants: Constants | None = None,
+) -> float:  # fmt: skip
+    """Half of e(T) + int K(T - t) sigma^2(t) dt, gamma in the noises, M infinite; ``constants`` of the spectrum."""
+    if constants is None:
+        early, late = (float(kernel_integral(*each, beta)) for each in ((clean, time), (0.0, clean)))
+        return 0.5 * (float(signal(time, s, beta)) + noise * early + clean_noise * late)
+    early, late = (infinite_integral(constants, beta, *each) for each in ((clean, time), (0.0, clean)))
+    return 0.5 * (infinite_signal(constants, s, beta, time) + noise * early + clean_noise * late)
 
 
 @lru_cache(maxsize=64)
@@ -52,12 +60,15 @@ def volterra_risks(s: float, beta: float, time: float, noise: float) -> tuple[Ar
     return times, solve(problem, times, rtol=1e-12).excess_risk
 
 
-def _ray(sample: Sample, name: str, scale: Array, runs: list[tuple[float, float, float, float, float]]) -> Ray:
-    """``runs`` are log10 of T, R, gamma, sigma^2 and sigma_0^2."""
+Runs = list[tuple[float, float, float, float, float]]
+"""log10 of T, R, gamma, sigma^2 and sigma_0^2."""
+
+
+def _ray(sample: Sample, name: str, scale: Array, runs: Runs, constants: Constants | None = None) -> Ray:
     columns = [np.array(each) for each in zip(*runs, strict=True)]
     names = ("T", "R", "gamma", "sigma^2", "sigma_0^2")
     logs = {letter: math.log(10.0) * column for letter, column in zip(names, columns, strict=True)}
-    values = [functional_risk(*sample.point, 10.0**t, 10.0**r, 10.0 ** (g + dirty), 10.0 ** (g + clean))
+    values = [functional_risk(*sample.point, 10.0**t, 10.0**r, 10.0 ** (g + dirty), 10.0 ** (g + clean), constants)
               for t, r, g, dirty, clean in runs]  # fmt: skip
     return Ray(name, math.log(10.0) * scale, logs, np.log(values))
 
@@ -71,25 +82,38 @@ def _outside(sample: Sample) -> dict[str, Any]:
 
 
 def _rays(sample: Sample) -> tuple[Ray, ...]:
-    """Each term decides in turn; R alone also by the Volterra equation, whose loss is linear in sigma^2(t)."""
+    """Each term decides in turn, over every spectrum; R alone also by the Volterra equation, linear in sigma^2(t)."""
     s, beta = sample.point
     time, near = even_grid(LONGEST, sample), even_grid(8.0, sample)
-    most, ray = math.log10(1.9 / trace(beta)), partial(_ray, sample)
-    return (
-        ray("signal, T alone", time, [(u + 1, 0.0, -150.0, 0.0, 0.0) for u in time]),
-        ray("signal, all but T", near, [(20.0, u, -150.0 - 0.4 * u, 1.7 * u, 0.6 * u) for u in near]),
-        ray("noise before, R alone", time, [(LONGEST + 10, u, -1.0, 100.0, -100.0) for u in time]),
-        ray("noise before, T alone", time, [(u + 3, 2.0, -1.0, 100.0, -100.0) for u in time]),
-        ray("noise before, gamma and sigma_0^2", near, [(9.0, 3.0, most - u, 100.0, -100.0 + 0.6 * u) for u in near]),
-        ray("noise before, sigma^2 alone", time, [(9.0, 3.0, -1.0, 12.0 + u, -100.0) for u in time]),
-        ray("clean noise, sigma_0^2 alone", time, [(12.0, 11.69, -1.0, 0.0, 12.0 + u) for u in time]),
-        ray(
-            "clean noise, all but sigma_0^2",
-            near,
-            [(12.0 + 1.7 * u, 11.0 - u, -1.0 - u, -100.0 + 0.6 * u, 100.0) for u in near],
+    most = math.log10(1.9 / trace(beta)) - math.log10(2.0)  # the trace of a spectrum up to constants is twice that
+    runs: dict[str, tuple[Array, Runs]] = {
+        "signal, T alone": (time, [(u + 1, 0.0, -150.0, 0.0, 0.0) for u in time]),
+        "signal, all but T": (near, [(20.0, u, -150.0 - 0.4 * u, 1.7 * u, 0.6 * u) for u in near]),
+        "noise before, R alone": (time, [(LONGEST + 10, u, -1.0, 100.0, -100.0) for u in time]),
+        "noise before, T alone": (time, [(u + 3, 2.0, -1.0, 100.0, -100.0) for u in time]),
+        "noise before, gamma and sigma_0^2": (
+            near, [(9.0, 3.0, most - u, 100.0, -100.0 + 0.6 * u) for u in near],
         ),
-        _volterra_ray(s, beta),
-    )
+        "noise before, sigma^2 alone": (time, [(9.0, 3.0, -1.0, 12.0 + u, -100.0) for u in time]),
+        "clean noise, sigma_0^2 alone": (time, [(12.0, 11.69, -1.0, 0.0, 12.0 + u) for u in time]),
+        "clean noise, all but sigma_0^2": (
+            near, [(12.0 + 1.7 * u, 11.0 - u, -1.0 - u, -100.0 + 0.6 * u, 100.0) for u in near],
+        ),
+    }  # fmt: skip
+    exact = [_ray(sample, name, *each) for name, each in runs.items()]
+    others = [
+        _ray(sample, f"{name}, {constants.name}", scale, [_repeating(each) for each in along], constants)
+        for constants in given_constants(sample.seed)
+        for name, (scale, along) in runs.items()
+    ]
+    return (*exact, *others, _volterra_ray(s, beta))
+
+
+def _repeating(run: tuple[float, float, float, float, float]) -> tuple[float, float, float, float, float]:
+    """T and R in whole periods, T not the first, R at most half of T."""
+    period = math.log10(PERIOD)
+    time, clean = (period * max(round(each / period), least) for each, least in zip(run, (1, 0), strict=False))
+    return time, min(clean, time - math.log10(2.0)), *run[2:]
 
 
 def _volterra_ray(s: float, beta: float) -> Ray:
@@ -140,7 +164,7 @@ CLAIMS: tuple[Claim, ...] = (
         "over the last intrinsic time R and sigma^2 before leave T^-s + gamma (sigma_0^2 + sigma^2 R^-(1 - 1/beta)): "
         "the clean data belong at the end. At the start they would leave gamma sigma^2, as if there were none.",
         LAW, (MODEL, INFINITE, at_least(CLEAN, 1), at_most(2 * CLEAN, T), less(gamma * zeta(beta), 2),
-              "E of eqn: fsl-simplified: of the noise that of the labels alone"),
+              "E of eqn: fsl-simplified: of the noise that of the labels alone", UP_TO_CONSTANTS),
         of_infinite_size(_rays), lambda sample: order_statement(LAW, sample), _mutants,
         beyond=_outside, role="own", depends=("eqn: fsl-simplified",),
     ),
@@ -150,7 +174,8 @@ CLAIMS: tuple[Claim, ...] = (
         "T^-(1 - s beta/(beta - 1)) of the run leave no more noise than signal: in the hard regime a vanishing share "
         "is enough, as a vanishing decay of the rate is. For s > 1 - 1/beta no share below 1 is.",
         SHARE, (MODEL, INFINITE, less(s, 1 - 1 / beta), "R is the least at which noise and signal are equal",
-                "gamma sigma^2 of order 1", equals(CLEAN_NOISE, 0)),
+                "gamma sigma^2 of order 1", equals(CLEAN_NOISE, 0),
+                exact_powers(f"{TWO_CLOCKS}data-quality/law")),
         lambda sample: Located(_shares(sample), {"M": math.inf, "sigma_0": 0.0}),
         lambda sample: order_statement(SHARE, sample),
         lambda sample: {

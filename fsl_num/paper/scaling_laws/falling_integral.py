@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,14 @@ from fsl_num.claims.evaluation import Point, number, sharp, smooth_sum_error
 from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.statements import Ray, Sharp
 from fsl_num.functional import integrate_graded
-from fsl_num.paper.block_constants import UP_TO_CONSTANTS, Constants
+from fsl_num.paper.block_constants import (
+    NO_SPECTRUM,
+    OSCILLATE,
+    UP_TO_CONSTANTS,
+    Constants,
+    exact_powers,
+    given_constants,
+)
 from fsl_num.paper.block_spectra import block_modes
 from fsl_num.paper.hypotheses import INFINITE, of_infinite_size
 from fsl_num.paper.kernel.rays import Quantity
@@ -44,10 +52,17 @@ def linear_integral(time: float, beta: float, size: float) -> float:
     return integrate_graded(lambda r: np.asarray(forgetting_kernel(r, beta, size) * r / time), time).value
 
 
-def linear_rays(sample: Sample) -> list[Ray]:
-    """I2 on both sides of T = M^beta and at it, and for M alone at a time when all features are learned."""
+def _of_blocks(constants: Constants, beta: float, time: float, size: float) -> float:
+    """The same of a spectrum up to constants."""
     from scipy.special import gammainc
 
+    modes, _ = block_modes(constants, 1.0, beta, size, time)
+    # int_0^T r exp(-rate r) dr = (1 - (1 + x) exp(-x))/rate^2 at x = rate T
+    return float(gammainc(2.0, modes.rates * time) @ (modes.weights / modes.rates / modes.rates)) / time
+
+
+def linear_rays(sample: Sample) -> list[Ray]:
+    """I2 on both sides of T = M^beta and at it, and for M alone at a time when all features are learned."""
     beta = sample.point[1]
     rays = crossing_rays(sample, lambda time, size: linear_integral(time, beta, size))
     late = math.exp(LONGEST)
@@ -55,15 +70,7 @@ def linear_rays(sample: Sample) -> list[Ray]:
     values = np.log([linear_integral(late, beta, float(size)) for size in sizes])
     alone = Ray("M alone, T = 1e20", np.log(sizes), {"M": np.log(sizes), "t": np.full(sizes.size, LONGEST)}, values)
 
-    def of_spectrum(constants: Constants) -> Quantity:
-        def value(time: float, size: float) -> float:
-            modes, _ = block_modes(constants, 1.0, beta, size, time)
-            # int_0^T r exp(-rate r) dr = (1 - (1 + x) exp(-x))/rate^2 at x = rate T
-            return float(gammainc(2.0, modes.rates * time) @ (modes.weights / modes.rates / modes.rates)) / time
-
-        return value
-
-    others = repeating_crossing_rays(sample, of_spectrum)
+    others = repeating_crossing_rays(sample, lambda constants: partial(_of_blocks, constants, beta))
     return [replace(ray, logs={"M": ray.logs["M"], "T": ray.logs["t"]}) for ray in (*rays, alone, *others)]
 
 
@@ -72,16 +79,25 @@ def early_rays(sample: Sample) -> list[Ray]:
     beta, times = sample.point[1], np.geomspace(1.0, 1e-10, 9)
     sizes = np.unique(np.floor(np.geomspace(1.0, 1e6, 9)))
 
-    def ray(name: str, times: Array, sizes: Array, scale: Array) -> Ray:
-        values = [linear_integral(*each) for each in zip(times.tolist(), [beta] * 9, sizes.tolist(), strict=True)]
+    def exact(time: float, size: float) -> float:
+        return linear_integral(time, beta, size)
+
+    def ray(name: str, times: Array, sizes: Array, scale: Array, quantity: Quantity = exact) -> Ray:
+        values = [quantity(*each) for each in zip(times.tolist(), sizes.tolist(), strict=True)]
         return Ray(name, scale, {"M": np.log(sizes), "T": np.log(times)}, np.log(values))
 
     down = 1.0 - np.log(times)
-    return [
-        ray("T to 0, M = 1", times, np.ones(9), down),
-        ray("T to 0, M = 1e6", times, np.full(9, 1e6), down),
-        ray("M alone, T = 1e-3", np.full(9, 1e-3), sizes, np.log(sizes)),
+    runs = {
+        "T to 0, M = 1": (times, np.ones(9), down),
+        "T to 0, M = 1e6": (times, np.full(9, 1e6), down),
+        "M alone, T = 1e-3": (np.full(9, 1e-3), sizes, np.log(sizes)),
+    }
+    others = [
+        ray(f"{name}, {constants.name}", *each, partial(_of_blocks, constants, beta))
+        for constants in given_constants(sample.seed)
+        for name, each in runs.items()
     ]
+    return [*(ray(name, *each) for name, each in runs.items()), *others]
 
 
 def infinite_linear(sample: Sample) -> list[tuple[Any, Any]]:
@@ -180,7 +196,7 @@ CLAIMS: tuple[Claim, ...] = (
         "exp-decay/I2-early", "sub:proof_for_the_exponential_decay_lrs", 3231, "I2 is of the order T up to T = 1",
         "For T <= 1 and every M the noise of a rate that falls linearly is of the order T: the printed order, which "
         "does not vanish with T, begins at T of order 1.",
-        EARLY, (CAPACITY, at_least(M, 1), "0 < T <= 1 (tested down to 1e-10)"), early_rays,
+        EARLY, (CAPACITY, at_least(M, 1), "0 < T <= 1 (tested down to 1e-10)", UP_TO_CONSTANTS), early_rays,
         beyond=lambda sample: {"T from 1 on": linear_rays(sample)},
         mutants=lambda sample: {
             "the printed order for every T": order_statement(PRINTED, sample),
@@ -195,7 +211,7 @@ CLAIMS: tuple[Claim, ...] = (
         Formula(
             i2_sum(size=oo), "expands",
             2 ** (1 / beta - 2) * gamma(2 - 1 / beta) * T ** (1 / beta - 1) - 1 / (8 * T), T, oo,
-        ), (CAPACITY, INFINITE),
+        ), (CAPACITY, INFINITE, exact_powers(OSCILLATE)),
         of_infinite_size(infinite_linear), _infinite_linear,
         derive=lambda: expansion_derivation("I2", "I2 for M infinite", I2(), "exp-decay/I2", i2_sum(size=oo)),
         role="own",
@@ -207,7 +223,7 @@ CLAIMS: tuple[Claim, ...] = (
         within(
             4 * T * i2_sum(),
             M * remaining(T * M**-beta) + (2 * T) ** (1 / beta) * uppergamma(2 - 1 / beta, 2 * T * M**-beta), 1,
-        ), (CAPACITY, "T > 0, any M"),
+        ), (CAPACITY, "T > 0, any M", exact_powers("Phi is the sum over j^-beta as an integral over j")),
         crossing_linear, _crossing, derive=lambda: i2_finite().derivation,
         role="stronger", strengthens="exp-decay/I2",
     ),
@@ -216,7 +232,7 @@ CLAIMS: tuple[Claim, ...] = (
         "the bounding integral as printed",
         "After u = 2 T x^-beta the integral that bounds I2 is 2^(1/beta) T^(1/beta-1)/4 int q(u) du.",
         equals(BOUNDING, 2 ** (1 / beta) / (4 * T ** (1 - 1 / beta)) * MELLIN),
-        (CAPACITY, "T > 0"), bounding_integral, lambda sample: _bounding(sample, Integer(1)),
+        (CAPACITY, "T > 0", exact_powers(NO_SPECTRUM)), bounding_integral, lambda sample: _bounding(sample, Integer(1)),
         corrected_by="exp-decay/I2/integral",
         role="argument",
     ),
@@ -225,7 +241,7 @@ CLAIMS: tuple[Claim, ...] = (
         "After u = 2 T x^-beta the integral that bounds I2 is 2^(1/beta) T^(1/beta-1)/(4 beta) int q(u) du: the factor "
         "1/beta comes from dx.",
         equals(BOUNDING, 2 ** (1 / beta) / (4 * beta * T ** (1 - 1 / beta)) * MELLIN),
-        (CAPACITY, "T > 0"), bounding_integral, lambda sample: _bounding(sample, 1 / beta),
+        (CAPACITY, "T > 0", exact_powers(NO_SPECTRUM)), bounding_integral, lambda sample: _bounding(sample, 1 / beta),
         derive=lambda: lemma(
             BOUNDING, 2 ** (1 / beta) / (4 * beta * T ** (1 - 1 / beta)) * MELLIN,
             Substitution(z, z, (2 * T / z) ** (1 / beta)), "u = 2 T x^-beta",

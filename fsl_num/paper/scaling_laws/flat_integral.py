@@ -13,7 +13,7 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.evaluation import Point, sharp, smooth_sum_error
 from fsl_num.claims.statements import Equivalent, Joint, Ray, Sharp
 from fsl_num.functional import integrate_graded
-from fsl_num.paper.block_constants import UP_TO_CONSTANTS, Constants
+from fsl_num.paper.block_constants import OSCILLATE, UP_TO_CONSTANTS, Constants, exact_powers
 from fsl_num.paper.block_spectra import block_modes, kernel_beyond
 from fsl_num.paper.hypotheses import INFINITE, of_infinite_size
 from fsl_num.paper.kernel.rays import Quantity, decades
@@ -119,7 +119,7 @@ CLAIMS: tuple[Claim, ...] = (
         Formula(
             i1_sum(size=oo), "expands",
             zeta(beta) / 2 - 2 ** (1 / beta - 2) * T ** (1 / beta - 1) * gamma(1 - 1 / beta) / beta, T, oo,
-        ), (CAPACITY, INFINITE), of_infinite_size(infinite_flat), _infinite_flat,
+        ), (CAPACITY, INFINITE, exact_powers(OSCILLATE)), of_infinite_size(infinite_flat), _infinite_flat,
         derive=lambda: expansion_derivation("I1", "I1 for M infinite", I1(), "exp-decay/I1", i1_sum(size=oo)),
         role="own",
     ),

@@ -20,8 +20,10 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import order_mutants, order_statement
 from fsl_num.claims.hypotheses import Located, logarithm
 from fsl_num.claims.statements import Joint, Ray, Statement
-from fsl_num.compression import Modes, compress
+from fsl_num.compression import compress
 from fsl_num.gauss_rules import legendre_rule
+from fsl_num.paper.block_constants import PERIOD, UP_TO_CONSTANTS, Constants, exact_powers, given_constants
+from fsl_num.paper.block_spectra import infinite_modes
 from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
 from fsl_num.paper.scaling_laws.laws import STABLE
 from fsl_num.paper.scaling_laws.training import LONGEST, even_grid, peak_rate
@@ -54,6 +56,7 @@ C sigma^2/(B e). C is up to 5.9 for beta <= 6, so that sigma^2/B = 1 would drift
 hundredth of it by .02. For s > 1 - 1/beta the constant rate is best until C sigma^2/B K^-d, which grows, is s beta."""
 _RTOL: Final = 1e-4
 """Relative accuracy of the modes: drifts are judged to 1e-2 over tens of units of log(scale)."""
+BALANCED: Final = "what the best power balances is measured over other spectra by horizon-free/law and law-steep"
 _NODES: Final = legendre_rule(5)
 _INNER: Final = np.concatenate([[0.0], np.geomspace(0.05, 1.0, 4)])
 _FORGOTTEN: Final = 40.0
@@ -69,21 +72,30 @@ def _nodes(edges: Array) -> tuple[Array, Array]:
 
 
 @lru_cache(maxsize=8)
-def _modes(s: float, beta: float) -> Modes:
-    return compress(s, beta, math.inf, 10.0 ** (LONGEST + 1), rtol=_RTOL)
+def _modes(s: float, beta: float, constants: Constants | None) -> tuple[Array, Array, Array]:
+    """The eigenvalues, and the weights in K and in the signal."""
+    if constants is not None:
+        rates, weights, signals = infinite_modes(constants, s, beta, 10.0 ** (LONGEST + 1))
+        return 0.5 * rates, weights, signals
+    modes = compress(s, beta, math.inf, 10.0 ** (LONGEST + 1), rtol=_RTOL)
+    return modes.rates, modes.kernel_weights, modes.signal_weights
 
 
-def averaged_risk(s: float, beta: float, fall: float, log_steps: float, peak: float = 0.5, noise: float = 1.0) -> float:
+def averaged_risk(
+    s: float, beta: float, fall: float, log_steps: float, peak: float = 0.5, noise: float = 1.0,
+    constants: Constants | None = None,
+) -> float:  # fmt: skip
     """The excess risk of the average over the last half of the steps, M infinite, rates peak (1 + tau)^-fall.
 
-    ``noise`` is sigma^2/B. With n = 1 + K, zeta = ((1 + tau)/n)^(1 - g) and X = lambda peak n^(1-g)/(1-g) a mode that
-    is c at zeta has the average c A(zeta), A = 2 int exp(-X (y^(1-g) - zeta)) dy over y from max(1/2, z) to 1.
+    ``noise`` is sigma^2/B; ``constants`` are those of the spectrum, if it is no exact power. With n = 1 + K,
+    zeta = ((1 + tau)/n)^(1 - g) and X = lambda peak n^(1-g)/(1-g) a mode that is c at zeta has the average c A(zeta),
+    A = 2 int exp(-X (y^(1-g) - zeta)) dy over y from max(1/2, z) to 1.
     """
-    modes = _modes(s, beta)
+    eigenvalues, kernel_weights, signal_weights = _modes(s, beta, constants)
     rest, bend = 1.0 - fall, fall / (1.0 - fall)
     log_n = float(np.logaddexp(0.0, log_steps))
     start, half = math.exp(-rest * log_n), 0.5**rest
-    rates = (modes.rates * (peak / rest * math.exp(rest * log_n)))[:, None]  # X of each mode
+    rates = (eigenvalues * (peak / rest * math.exp(rest * log_n)))[:, None]  # X of each mode
 
     def average(zeta: Array) -> Array:
         """A at zeta between half and 1, for each mode: an array (modes, zetas)."""
@@ -101,8 +113,8 @@ def averaged_risk(s: float, beta: float, fall: float, log_steps: float, peak: fl
     kept = average(np.array([half]))[:, 0] ** 2
     early = kept * (np.exp(-2.0 * rates * (half - before)) @ (before**-bend * weights))
     # lambda^2 a^2 n^(1 - 2g) int z^(-2g) A^2 dz, with dz = zeta^bend d zeta/(1 - g)
-    injected = modes.kernel_weights * peak**2 / rest * math.exp((1.0 - 2.0 * fall) * log_n) @ (early + late)
-    learned = modes.signal_weights * kept * np.exp(-2.0 * rates[:, 0] * (half - start))
+    injected = kernel_weights * peak**2 / rest * math.exp((1.0 - 2.0 * fall) * log_n) @ (early + late)
+    learned = signal_weights * kept * np.exp(-2.0 * rates[:, 0] * (half - start))
     return 0.5 * (float(learned.sum()) + noise * float(injected))
 
 
@@ -120,17 +132,32 @@ def _law_rays(sample: Sample, fall: float) -> tuple[Ray, ...]:
         ray("noise, a alone", near, [(30.0 / rest, first - u, 0.0, 150.0) for u in near]),
         ray("noise, B alone", near, [(9.0, first, u, 150.0) for u in near]),
         ray("noise, sigma^2 alone", time, [(9.0, first, 0.0, 12.0 + u) for u in time]),
+        *_block_rays(sample, fall),
     )
 
 
+def _block_rays(sample: Sample, fall: float) -> list[Ray]:
+    """Over spectra up to constants, at intrinsic times of whole periods: where the signal decides, and the noise."""
+    first, period = math.log10(peak_rate(sample.point[1])), math.log10(PERIOD)
+    time = period * np.unique(np.round(even_grid(LONGEST, sample) / period))
+    steps = _steps_to(time, fall, first)
+    return [
+        _risk_along(sample, fall, f"{name}, T alone, {constants.name}", time, [(each, first, *more) for each in steps],
+                    constants)
+        for constants in given_constants(sample.seed)
+        for name, more in (("signal", (150.0, 0.0)), ("noise", (0.0, 150.0)))
+    ]  # fmt: skip
+
+
 def _risk_along(
-    sample: Sample, fall: float, name: str, scale: Array, runs: list[tuple[float, float, float, float]]
-) -> Ray:
+    sample: Sample, fall: float, name: str, scale: Array, runs: list[tuple[float, float, float, float]],
+    constants: Constants | None = None,
+) -> Ray:  # fmt: skip
     """``runs`` are log10 of the steps, of the rate, of B and of sigma^2."""
     steps, rate, batch, noise = (math.log(10.0) * np.array(each) for each in zip(*runs, strict=True))
     times = rate + np.array([_log_time(fall, step) for step in steps])
     logs = {"K": steps, "T": times, "a": rate, "B": batch, "sigma^2": noise, "g": logarithm(fall) + 0.0 * steps}
-    values = [averaged_risk(*sample.point, fall, k, math.exp(a), math.exp(v - b))
+    values = [averaged_risk(*sample.point, fall, k, math.exp(a), math.exp(v - b), constants)
               for k, a, b, v in zip(steps, rate, batch, noise, strict=True)]  # fmt: skip
     return Ray(name, math.log(10.0) * scale, logs, np.log(values))
 
@@ -163,8 +190,8 @@ def _grown(sample: Sample) -> Array:
     return math.log(10.0) * np.linspace(0.5 * LONGEST, LONGEST, 5 + 4 * sample.effort)
 
 
-def _ray(logs: Array, values: list[float]) -> tuple[Ray, ...]:
-    return (Ray("K to infinity", logs, {"K": logs}, np.array(values), 0),)
+def _ray(logs: Array, values: list[float], name: str = "K to infinity") -> Ray:
+    return Ray(name, logs, {"K": logs}, np.array(values), 0)
 
 
 def _harder(difficulty: Any, capacity: Any) -> tuple[Any, Any]:
@@ -191,7 +218,7 @@ def _best(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
         minimum = minimize_scalar(risk, bounds=(0.0, _STEEPEST), method="bounded", options={"xatol": 1e-3})
         risks.append(float(minimum.fun))
         times.append(_log_time(float(minimum.x), each))
-    return {str(part): _ray(logs, values) for part, values in zip(BEST, (risks, times), strict=True)}
+    return {str(part): (_ray(logs, values),) for part, values in zip(BEST, (risks, times), strict=True)}
 
 
 def _best_mutants(sample: Sample) -> dict[str, Statement]:
@@ -214,7 +241,15 @@ def _at_their_power(sample: Sample) -> tuple[Ray, ...]:
     """The risk at g = 1 - beta/(1 + s beta)."""
     (s, beta), logs = sample.point, _grown(sample)
     fall = 1.0 - beta / (1.0 + s * beta)
-    return _ray(logs, [math.log(averaged_risk(s, beta, fall, each)) for each in logs])
+    rays = [_ray(logs, [math.log(averaged_risk(s, beta, fall, each)) for each in logs])]
+    # where spectra up to constants repeat themselves: at intrinsic times of whole periods
+    period = math.log10(PERIOD)
+    times = np.unique(np.round([_log_time(fall, each) / math.log(PERIOD) for each in logs]))
+    repeating = math.log(10.0) * np.array(_steps_to(period * times, fall, 0.0))
+    for constants in given_constants(sample.seed):
+        values = [math.log(averaged_risk(s, beta, fall, each, constants=constants)) for each in repeating]
+        rays.append(_ray(repeating, values, f"K to infinity, {constants.name}"))
+    return tuple(rays)
 
 
 def _law_claim(
@@ -235,7 +270,7 @@ def _law_claim(
 
     return Claim(
         name, "eqn: fsl-simplified", 883, title, text, formula,
-        (MODEL, INFINITE, *power, at_least(T, 1), STABLE),
+        (MODEL, INFINITE, *power, at_least(T, 1), STABLE, UP_TO_CONSTANTS),
         of_infinite_size(lambda sample: {each: _law_rays(sample, fall) for each, fall in falls.items()}),
         lambda sample: Joint({each: order_statement(formula, sample) for each in falls}), mutants,
         beyond=lambda sample: {name: {part: Located(rays, {"M": math.inf}) for part, rays in each.items()}
@@ -263,7 +298,7 @@ CLAIMS: tuple[Claim, ...] = (
         "(b < 2 a) the best power has T ~ K^(1 - g*) and leaves K^-min(s, s beta/(1 + s beta)), the order of the best "
         "schedules that know K, whatever the horizon.",
         AllOf(BEST), (MODEL, INFINITE, less(s, REMEMBERED), "E is the least risk over g in [0, 1)",
-               "sigma^2/B and a of order 1"),
+               "sigma^2/B and a of order 1", exact_powers(BALANCED)),
         of_infinite_size(_best),
         lambda sample: Joint({str(part): order_statement(part, sample) for part in BEST}),
         _best_mutants, moved=_harder, role="own", depends=("horizon-free/law", "horizon-free/law-steep"),
@@ -273,7 +308,8 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours: for s > 2 - 1/beta (b > 2 a) the followers' g = 1 - beta/(1 + s beta) is above 1/2, and leaves "
         "K^-((2 beta - 1)/(1 + s beta)), more than K^-(s beta/(1 + s beta)): the noise of the first steps decides. By "
         "the law g = 1/2 is then best, with K^-(1 - 1/(2 beta)) up to a logarithm.",
-        FORGETS, (MODEL, INFINITE, less(REMEMBERED, s), "g = 1 - beta/(1 + s beta)", "sigma^2/B and a of order 1"),
+        FORGETS, (MODEL, INFINITE, less(REMEMBERED, s), "g = 1 - beta/(1 + s beta)", "sigma^2/B and a of order 1",
+         UP_TO_CONSTANTS),
         of_infinite_size(_at_their_power), lambda sample: order_statement(FORGETS, sample),
         lambda sample: {
             name: order_statement(same_order(E, order), sample)

@@ -20,6 +20,7 @@ from sympy import Integer, Rational, Symbol, log, oo, sqrt
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.evaluation import sharp
 from fsl_num.claims.statements import Joint
+from fsl_num.paper.block_constants import MODE_BY_MODE, exact_powers
 from fsl_num.paper.hypotheses import MODEL
 from fsl_num.validation import Array
 from fsl_sym.proof import AllOf, at_least, at_most, less, tends
@@ -182,7 +183,8 @@ CLAIMS: tuple[Claim, ...] = (
             tends(2 * B * E / (a * sigma**2), K, oo, NOISE),
             tends(-log(E) / (2 * a * K), K, oo, FORGETTING),
         )),
-        (MODEL, at_most(a, 1), at_least(MU, 0), less(MU, 1), at_least(M, 2), "B so large that a/B is negligible",
+        (MODEL, exact_powers(MODE_BY_MODE),
+         at_most(a, 1), at_least(MU, 0), less(MU, 1), at_least(M, 2), "B so large that a/B is negligible",
          "the second for one mode without noise, a lambda < (1 - sqrt(mu))/(1 + sqrt(mu)): its roots are real"),
         _measured, _says, role="own", depends=("eqn: fsl-simplified",),
     ),

@@ -20,10 +20,19 @@ from sympy import Integral, Min, Rational, sqrt
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Ray
 from fsl_num.functional import integrate_graded
+from fsl_num.paper.block_constants import (
+    TWO_CLOCKS,
+    UP_TO_CONSTANTS,
+    Constants,
+    exact_powers,
+    given_constants,
+    whole_periods,
+)
+from fsl_num.paper.block_spectra import block_modes, infinite_modes
 from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
 from fsl_num.paper.scaling_laws.decay_integrals import CAPACITY
 from fsl_num.paper.scaling_laws.laws import other_orders
-from fsl_num.paper.scaling_laws.training import LONGEST, even_grid, whole
+from fsl_num.paper.scaling_laws.training import LONGEST, even_grid, repeating_size, whole
 from fsl_num.spectrum import forgetting_kernel, signal
 from fsl_num.validation import Array
 from fsl_sym.proof import at_least, same_order
@@ -43,11 +52,20 @@ SWITCH: Final = same_order(T2 / T, D**-_FALL)
 """The share of the run in which the batch grows."""
 
 
+def _kernel_of(constants: Constants | None, beta: float, size: float, times: Array) -> Array:
+    """K_M at times, of exact powers or of a spectrum up to constants."""
+    if constants is None:
+        return np.asarray(forgetting_kernel(times, beta, size))
+    modes, _ = block_modes(constants, 1.0, beta, size, float(times.max()))
+    return np.asarray(np.exp(-np.multiply.outer(times, modes.rates)) @ modes.weights)
+
+
 @lru_cache(maxsize=16)
-def _listed(beta: float) -> tuple[Array, Array, Array]:
+def _listed(beta: float, constants: Constants | None) -> tuple[Array, Array, Array]:
     """Logs of remaining times, of K there, and of the integral of sqrt K up to them, for M infinite."""
     left = np.linspace(math.log(1e-4), _FAR * math.log(10.0), 6001)
-    kernel = np.log(forgetting_kernel(np.exp(left), beta))
+    size = math.inf if constants is None else 10.0 ** ((_FAR + 10.0) / beta)
+    kernel = np.log(_kernel_of(constants, beta, size, np.exp(left)))
     density = np.exp(0.5 * kernel + left)
     grown = np.cumsum(0.5 * (density[1:] + density[:-1]) * np.diff(left)) + density[0]
     return left, kernel, np.log(np.append(density[0], grown))
@@ -63,13 +81,15 @@ class Plan:
 
 
 @lru_cache(maxsize=256)
-def best_plan(s: float, beta: float, data: float) -> Plan:
+def best_plan(s: float, beta: float, data: float, constants: Constants | None = None) -> Plan:
     """The least (e(T) + int K(T - t)/B dt)/2 over T and B >= 1 with int B dt = data; rate and noise are 1, M infinite.
+
+    ``constants``: those of the spectrum, if it is no exact power.
 
     Where the batch grows throughout, the derivative in T vanishes at -e'(T) = 2 G(T) sqrt(K(T))/data, G the integral of
     sqrt K; where it grows over the last R alone, T = data + R - G(R)/sqrt(K(R)), at -e'(T) = K(R) + K(T).
     """
-    left, kernels, integrals = _listed(beta)
+    left, kernels, integrals = _listed(beta, constants)
 
     def kernel(log_left: float) -> float:
         return float(np.exp(np.interp(log_left, left, kernels)))
@@ -77,8 +97,15 @@ def best_plan(s: float, beta: float, data: float) -> Plan:
     def grown(log_left: float) -> float:
         return float(np.exp(np.interp(log_left, left, integrals)))
 
+    def unlearned(horizon: float, power: float = 0.0) -> float:
+        """The signal, each mode times a power of lambda."""
+        if constants is None:
+            return float(signal(horizon, s + power, beta))
+        rates, _, signals = infinite_modes(constants, s, beta, 10.0**_FAR)
+        return float(signals @ ((0.5 * rates) ** power * np.exp(-rates * horizon)))
+
     def slope(horizon: float) -> float:
-        return max(2.0 * float(signal(horizon, s + 1.0, beta)), 1e-300)  # so far out nothing is learned
+        return max(2.0 * unlearned(horizon, 1.0), 1e-300)  # so far out nothing is learned
 
     def spent(log_left: float) -> float:
         """The data of a run whose batch is 1 at its start and grows throughout."""
@@ -109,17 +136,38 @@ def best_plan(s: float, beta: float, data: float) -> Plan:
         log_horizon = float(brentq(throughout, left[0], longest, xtol=1e-13))
         horizon, growing = math.exp(log_horizon), log_horizon
         noise = grown(log_horizon) ** 2 / data
-    return Plan(horizon, math.exp(growing), 0.5 * (float(signal(horizon, s, beta)) + noise))
+    return Plan(horizon, math.exp(growing), 0.5 * (unlearned(horizon) + noise))
 
 
-def _budgets(sample: Sample, value: Any) -> tuple[Ray, ...]:
-    """A property of the best plan along the data, up to horizons of about 1e40."""
+def _budgets(sample: Sample, value: Any, *, exact: bool = False) -> tuple[Ray, ...]:
+    """A property of the best plan along the data, up to horizons of about 1e40; ``exact``: of exact powers alone."""
     s, beta = sample.point
     longest = min(LONGEST * max(1.0, s + 1.0 / beta), _FAR - 7.0)
     decades = even_grid(longest, sample)[1:] + 2.0
-    logs = math.log(10.0) * decades
-    values = [value(best_plan(*sample.point, 10.0**decade)) for decade in decades]
-    return (Ray("D to infinity", logs, {"D": logs}, np.log(values)),)
+    rays = []
+    for constants in (None, *(() if exact else given_constants(sample.seed))):
+        name = "D to infinity" if constants is None else f"D to infinity, {constants.name}"
+        data = [10.0**decade for decade in decades]
+        if constants is not None:
+            data = [_repeating_data(sample, constants, each) for each in data]
+        values = [value(best_plan(*sample.point, each, constants)) for each in data]
+        rays.append(Ray(name, np.log(data), {"D": np.log(data)}, np.log(values)))
+    return tuple(rays)
+
+
+def _repeating_data(sample: Sample, constants: Constants, data: float) -> float:
+    """Data near those given with a best horizon of whole periods, where a spectrum up to constants repeats itself.
+
+    On hard tasks that is D; where the batch grows throughout D follows from it: 2 G(T) sqrt(K(T)) = -e'(T) D.
+    """
+    if sample.regime != "easy":
+        return whole_periods(data)
+    horizon = whole_periods(best_plan(*sample.point, data, constants).horizon)
+    left, kernels, integrals = _listed(sample.point[1], constants)
+    rates, _, signals = infinite_modes(constants, *sample.point, 10.0**_FAR)
+    slope = float(signals @ (rates * np.exp(-rates * horizon)))
+    kernel, grown = (float(np.exp(np.interp(math.log(horizon), left, each))) for each in (kernels, integrals))
+    return 2.0 * grown * math.sqrt(kernel) / slope
 
 
 def _noise_rays(sample: Sample, *, short: bool = False) -> tuple[Ray, ...]:
@@ -127,17 +175,19 @@ def _noise_rays(sample: Sample, *, short: bool = False) -> tuple[Ray, ...]:
     beta = sample.point[1]
     time, model = even_grid(LONGEST, sample), even_grid(LONGEST / (1.5 * beta), sample)
 
-    def noise(size: float, horizon: float) -> float:
+    def noise(size: float, horizon: float, constants: Constants | None) -> float:
         """The integral of K/B for the batch in proportion to sqrt K whose integral is 10 T."""
 
         def density(left: Array) -> Array:
-            return np.asarray(np.sqrt(forgetting_kernel(left, beta, size)))
+            return np.sqrt(_kernel_of(constants, beta, size, left))
 
         return integrate_graded(density, horizon, rtol=_RTOL).value ** 2 / (10.0 * horizon)
 
-    def ray(name: str, scale: Array, pairs: list[tuple[float, float]]) -> Ray:
+    def ray(name: str, scale: Array, pairs: list[tuple[float, float]], constants: Constants | None = None) -> Ray:
+        if constants is not None:
+            pairs = [(repeating_size(size, beta), whole_periods(time)) for size, time in pairs]
         sizes, times = (np.log(np.array(each, dtype=float)) for each in zip(*pairs, strict=True))
-        values = np.log([noise(*pair) for pair in pairs])
+        values = np.log([noise(*pair, constants) for pair in pairs])
         return Ray(name, math.log(10.0) * scale, {"M": sizes, "T": times, "D": times + math.log(10.0)}, values)
 
     if short:
@@ -151,7 +201,12 @@ def _noise_rays(sample: Sample, *, short: bool = False) -> tuple[Ray, ...]:
         "T alone, M = 10": (time, [(10.0, 10 ** (1.5 * beta + u)) for u in time]),
         "T alone, M = 1": (time, [(1.0, 10**u) for u in time]),
     }
-    return tuple(ray(name, *each) for name, each in runs.items())
+    others = [
+        ray(f"{name}, {constants.name}", *each, constants)
+        for constants in given_constants(sample.seed)
+        for name, each in runs.items()
+    ]
+    return (*(ray(name, *each) for name, each in runs.items()), *others)
 
 
 def _from_the_edge(s: Any, beta: Any) -> tuple[Any, Any]:
@@ -165,7 +220,8 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours: at a constant rate and D samples in all, batch sizes in proportion to sqrt(K(T - t)) leave the least "
         "noise, of the order min{M, T^(1/beta)}/D over sigma^2, whatever the rate; a constant batch leaves T/D. With "
         "lambda_j = j^-b of the followers, b is beta, and the batch grows like (T - t)^-(1 - 1/(2 b)).",
-        NOISE, (CAPACITY, at_least(T, 1), at_least(M, 1), "every batch has at least one sample"), _noise_rays,
+        NOISE, (CAPACITY, at_least(T, 1), at_least(M, 1), "every batch has at least one sample", UP_TO_CONSTANTS),
+        _noise_rays,
         mutants=other_orders(NOISE, a_constant_batch=T / D, no_memory=1 / D,
                              half_the_capacity=Min(M, T ** (1 / (2 * beta))) / D),
         beyond=lambda sample: {"T to 0": _noise_rays(sample, short=True)},
@@ -177,7 +233,7 @@ CLAIMS: tuple[Claim, ...] = (
         "samples grow throughout and leave D^(-s beta/(1 + s beta)). At a constant batch a power decay with "
         "p > beta - 1 leaves the same order, T^-s + T^(1/beta)/D at T = a D: one control is worth the other. With "
         "both constant D^(-s/(1 + s)) is left.",
-        EASY, (MODEL, INFINITE, "s > 1 - 1/beta", "sigma^2 of order 1"),
+        EASY, (MODEL, INFINITE, "s > 1 - 1/beta", "sigma^2 of order 1", UP_TO_CONSTANTS),
         of_infinite_size(lambda sample: _budgets(sample, lambda plan: plan.excess_risk)), regimes=("easy",),
         mutants=other_orders(EASY, a_constant_batch=D ** (-s / (1 + s)), the_hard_regime=D**-s),
         role="own", depends=("eqn: fsl-simplified", "optimal-batch/noise"),
@@ -186,7 +242,7 @@ CLAIMS: tuple[Claim, ...] = (
         "optimal-batch/law-hard", "eqn: fsl-simplified", 883, "the law of the best batch sizes, hard regime",
         "Ours: for s < 1 - 1/beta, M infinite and a constant rate, the best batch sizes for D samples are 1 up to a "
         "late switch and leave D^-s, the order of the signal when every sample is a step.",
-        HARD, (MODEL, INFINITE, "s < 1 - 1/beta", "sigma^2 of order 1"),
+        HARD, (MODEL, INFINITE, "s < 1 - 1/beta", "sigma^2 of order 1", UP_TO_CONSTANTS),
         of_infinite_size(lambda sample: _budgets(sample, lambda plan: plan.excess_risk)), regimes=("hard",),
         mutants=other_orders(HARD, a_constant_batch=D ** (-s / (1 + s)), the_easy_regime=EASY.right),
         moved=_from_the_edge, role="own", depends=("eqn: fsl-simplified", "optimal-batch/noise"),
@@ -195,8 +251,10 @@ CLAIMS: tuple[Claim, ...] = (
         "optimal-batch/late-switch", "eqn: fsl-simplified", 883, "the share of the run in which the batch grows",
         "Ours: for s < 1 - 1/beta, M infinite and a constant rate, the best batch leaves 1 when a share of the order "
         "D^(-(1 - 1/beta - s)/(2 - 1/beta)) of the intrinsic time is left: it vanishes, a late switch.",
-        SWITCH, (MODEL, INFINITE, "s < 1 - 1/beta", "sigma^2 of order 1"),
-        of_infinite_size(lambda sample: _budgets(sample, lambda plan: plan.growing / plan.horizon)), regimes=("hard",),
+        SWITCH, (MODEL, INFINITE, "s < 1 - 1/beta", "sigma^2 of order 1",
+                 exact_powers(f"{TWO_CLOCKS}optimal-batch/law-hard")),
+        of_infinite_size(lambda sample: _budgets(sample, lambda plan: plan.growing / plan.horizon, exact=True)),
+        regimes=("hard",),
         mutants=other_orders(SWITCH, the_noise_alone=D ** (-(1 - 1 / beta - s))),
         role="own", depends=("eqn: fsl-simplified", "optimal-batch/law-hard"),
     ),

@@ -30,6 +30,7 @@ from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.statements import Joint, Ray, Statement
 from fsl_num.design.theory import best_gammas
 from fsl_num.model import Model
+from fsl_num.paper.block_constants import DESIGNED, exact_powers
 from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
 from fsl_num.validation import Array
 from fsl_sym.domain import EASY, HARD, REGIMES, Regime
@@ -75,6 +76,7 @@ DATA_HARD: Final = {
 COMPUTE_EASY: Final = {
     "loss": same_order(E, C ** (-s * beta / (1 + _EASIER))),
     "size": same_order(M, C ** (1 / (1 + _EASIER))),
+    "samples": same_order(D, C ** (_EASIER / (1 + _EASIER))),
     "horizon": same_order(T, C ** (beta / (1 + _EASIER))),
     "peak": same_order(a, C ** ((beta - _EASIER) / (1 + _EASIER))),
 }
@@ -155,7 +157,9 @@ DERIVED: Final = {
     ),
     "compute-easy": Derived(
         "compute", EASY,
-        (("compute", M, COMPUTE_EASY["size"].right, "at"), ("compute", T, COMPUTE_EASY["horizon"].right, "from")),
+        (("compute", M, COMPUTE_EASY["size"].right, "at"), ("compute", D, COMPUTE_EASY["samples"].right, "at"),
+         ("compute", T, COMPUTE_EASY["horizon"].right, "from"), ("compute", T, COMPUTE_EASY["samples"].right, "up to"),
+         ("compute", T / D, COMPUTE_EASY["peak"].right, "from")),
         measured=(COMPUTE_EASY["horizon"], COMPUTE_EASY["peak"]),
     ),
     "compute-hard": Derived(
@@ -188,10 +192,10 @@ class Optimum:
 
     @cached_property
     def quantities(self) -> Mapping[str, float]:
-        """Model size, excess risk, intrinsic time, largest and last gamma, and the share of the decay."""
+        """Model size, samples, excess risk, intrinsic time, largest and last gamma, and the share of the decay."""
         peak, horizon = float(self.gammas.max()), float(self.gammas @ self.samples)
         share = decay_samples(self.gammas, self.samples) / self.data
-        return {"size": self.model.size, "loss": self.loss, "horizon": horizon, "peak": peak,
+        return {"size": self.model.size, "samples": self.data, "loss": self.loss, "horizon": horizon, "peak": peak,
                 "end": float(self.gammas[-1]), "decay": share}  # fmt: skip
 
 
@@ -278,7 +282,8 @@ def _claim(
     return Claim(
         name, "eqn: FSL-optimization", 1583, title, text, lambda: AllOf(tuple(derived.formulas())),
         (MODEL, str(derived.regime.condition), "E is the least excess risk over gamma that never rise, up to a bound",
-         "a and b are the largest and the last gamma", "sigma^2 of order 1", BEST_LAW, *hypotheses),
+         "a and b are the largest and the last gamma", "sigma^2 of order 1", BEST_LAW,
+         exact_powers(DESIGNED), *hypotheses),
         of_infinite_size(measured) if INFINITE in hypotheses else measured, statement, derive=derived.derivations,
         regimes=(derived.regime.name,), role="own", depends=("eqn: fsl-simplified",), family=FAMILY,
     )  # fmt: skip
@@ -304,7 +309,7 @@ def _least(
     return Claim(
         f"optimal-schedule/{budget}", "eqn: FSL-optimization", 1583, f"the least risk of all schedules, {budget}",
         text, AllOf((*before, *optima)),
-        (MODEL, "sigma^2 of order 1", BEST_LAW),
+        (MODEL, "sigma^2 of order 1", BEST_LAW, exact_powers(DESIGNED)),
         measured, statement, derive=lambda: (*derive(), *least_orders(budget)), role="own", depends=depends,
         family=FAMILY,
     )  # fmt: skip
@@ -344,9 +349,11 @@ CLAIMS: tuple[Claim, ...] = (
     _claim(
         "optimal-schedule/compute-easy", "the best schedule of a compute budget, easy regime",
         "Ours: for s > 1 - 1/beta and C = M D, the best model size is of the order C^(1/(2 + s beta)), and "
-        "C^(-s beta/(2 + s beta)) is left. The intrinsic time is proved to be at least of the order M^beta; it is of "
-        "that order, the peak C^((beta - 1 - s beta)/(2 + s beta)), by the designs: beyond M^beta the law is flat up "
-        "to constants, and what e_M and K_M still lose there, exponentially, would settle it.",
+        "C^(-s beta/(2 + s beta)) is left. Up to constants the law does not determine the intrinsic "
+        "time: from the order M^beta to that of all D ~ C^((1 + s beta)/(2 + s beta)) samples at a rate of order 1 it "
+        "is flat; both ends are proved. The designs take the lower end, with the peak "
+        "C^((beta - 1 - s beta)/(2 + s beta)): beyond M^beta what e_M still loses fades like exp(-2 T/M^beta), and "
+        "what sqrt(K_M) adds like exp(-T/M^beta).",
         COMPUTE_EASY, compute_rays, "M of choice",
     ),
     _claim(

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import TypeVar
+from typing import Self, TypeVar
 
 import numpy as np
 
@@ -69,6 +69,11 @@ class Training:
         steps = first + second
         return StableDecay(peak=rate, final=final, steps=steps, decay_fraction=second / steps, batch_size=self.batch)
 
+    def repeating(self, beta: float) -> Self:
+        """The run whose size and intrinsic times are the nearest at which spectra up to constants repeat themselves."""
+        stable, decay = (whole_periods(each) if each else 0.0 for each in (self.stable, self.decay))
+        return replace(self, size=repeating_size(self.size, beta), stable=stable, decay=decay)
+
     def logs(self, beta: float) -> dict[str, float]:
         """Natural logarithms of the variables that the laws may depend on."""
         rate, ratio = self.peak * peak_rate(beta), self.final_over_peak
@@ -92,6 +97,14 @@ def functional_risk(training: Training, s: float, beta: float) -> float:
 
 def risk_up_to_constants(constants: Constants, training: Training, s: float, beta: float) -> float:
     """The same of a spectrum that is a power only up to constants."""
+    end = training.schedule(beta).total_intrinsic_time
+    modes, _ = block_modes(constants, s, beta, training.size, end)
+    injected = noise_up_to_constants(constants, training, s, beta)
+    return 0.5 * (modes.delta + float(np.exp(-modes.rates * end) @ modes.start) + training.noise * injected)
+
+
+def noise_up_to_constants(constants: Constants, training: Training, s: float, beta: float) -> float:
+    """The noise integral at the end of training, of such a spectrum."""
     plan = training.schedule(beta)
     end = plan.total_intrinsic_time
     modes, _ = block_modes(constants, s, beta, training.size, end)
@@ -100,8 +113,7 @@ def risk_up_to_constants(constants: Constants, training: Training, s: float, bet
         kernel = np.exp(-np.multiply.outer(remaining, modes.rates)) @ modes.weights
         return np.asarray(kernel * plan.gamma_before_end(remaining))
 
-    injected = integrate_graded(noise, end, breaks=plan.breaks_before_end, rtol=1e-4).value
-    return 0.5 * (modes.delta + float(np.exp(-modes.rates * end) @ modes.start) + training.noise * injected)
+    return integrate_graded(noise, end, breaks=plan.breaks_before_end, rtol=1e-4).value
 
 
 def volterra_risk(training: Training, s: float, beta: float) -> float:
@@ -130,21 +142,29 @@ def functional_rays(runs: Mapping[str, tuple[Array, Sequence[Training]]], sample
 
     Those oscillate for ever: their sizes and times are moved to the nearest whole periods.
     """
-    beta, kinds = sample.point[1], given_constants(sample.seed)
     rays = [risk_ray(name, *pair, sample, functional_risk) for name, pair in runs.items()]
-    for turn, constants in enumerate(kinds):
-        risk = partial(risk_up_to_constants, constants)
+    return (*rays, *repeating_runs(runs, sample, risk_up_to_constants))
+
+
+def repeating_runs(
+    runs: Mapping[str, tuple[Array, Sequence[Training]]], sample: Sample,
+    measured: Callable[[Constants, Training, float, float], float],
+) -> tuple[Ray, ...]:  # fmt: skip
+    """The rays over spectra up to constants alone, of what is ``measured`` of a run."""
+    beta, rays = sample.point[1], []
+    for turn, constants in enumerate(given_constants(sample.seed)):
+        risk = partial(measured, constants)
         for place, (name, (scale, along)) in enumerate(runs.items()):
             if sample.effort or place % 4 == 2 * turn:  # at the quick profile every second ray, over the two in turn
-                moved = [_repeating(each, beta) for each in along]
+                moved = [each.repeating(beta) for each in along]
                 rays.append(risk_ray(f"{name}, {constants.name}", scale, moved, sample, risk))
     return tuple(rays)
 
 
-def _repeating(run: Training, beta: float) -> Training:
-    stable, decay = (whole_periods(each) if each else 0.0 for each in (run.stable, run.decay))
+def repeating_size(size: float, beta: float) -> float:
+    """The size M nearest to one, M^beta a whole power of the period."""
     period = math.log10(PERIOD) / beta  # of the size; its power beta may be beyond double precision
-    return replace(run, size=whole(period * round(math.log10(run.size) / period)), stable=stable, decay=decay)
+    return whole(period * round(math.log10(size) / period))
 
 
 def long_after(size: float, sample: Sample) -> float:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -19,6 +18,8 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import order_mutants, order_statement
 from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.statements import Ray, Statement
+from fsl_num.paper.block_constants import PERIOD, UP_TO_CONSTANTS, Constants, given_constants
+from fsl_num.paper.block_spectra import infinite_modes
 from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
 from fsl_num.paper.scaling_laws.decay_integrals import CAPACITY
 from fsl_num.paper.scaling_laws.training import LONGEST, even_grid
@@ -38,6 +39,8 @@ FORGOTTEN: Final = same_order(
 """What is left of the noise that is older than R, times exp(2 omega R)."""
 _APART: Final = Rational(1, 4)
 """By so much tasks are away from s = 2, where the bias has a logarithm."""
+_LATER: Final = 1e40
+"""Of noise that is older than R, what the kernel holds at R times this is below what counts, over blocks too."""
 _LISTED: Final = 512
 """Modes that are summed one by one; the others by the integral from half a mode on, good to _LISTED^-2 relative."""
 
@@ -50,21 +53,38 @@ def over_modes(summand: Callable[[Array], Array], end: float) -> float:
     return float(head.sum() + 0.5 * ((tail[1:] + tail[:-1]) * np.diff(logs)).sum())
 
 
-def decayed_risk(s: float, beta: float, omega: float, time: float, noise: float) -> float:
-    """The excess risk at the time T for the noise gamma sigma^2 and weight decay ``omega``, M infinite."""
+def decayed_risk(
+    s: float, beta: float, omega: float, time: float, noise: float, constants: Constants | None = None
+) -> float:
+    """The excess risk at the time T for the noise gamma sigma^2 and weight decay ``omega``, M infinite.
+
+    ``constants``: those of the spectrum, if it is no exact power.
+    """
+
+    def both(eigenvalue: Array) -> tuple[Array, Array]:
+        """What is left of a mode's signal, and the noise over lambda^2."""
+        kept = np.exp(-np.minimum((eigenvalue + omega) * time, 700.0))
+        left = (omega + eigenvalue * kept) / (eigenvalue + omega)
+        return np.asarray(left**2), np.asarray(noise * (1.0 - kept**2) / (2.0 * (eigenvalue + omega)))
+
+    if constants is not None:
+        rates, weights, signals = infinite_modes(constants, s, beta, min(time, 1.0 / omega))
+        left, injected = both(0.5 * rates)
+        return 0.5 * float(signals @ left + weights @ injected)
 
     def summand(logs: Array) -> Array:
         eigenvalue = np.exp(-beta * logs)
-        kept = np.exp(-np.minimum((eigenvalue + omega) * time, 700.0))
-        left = (omega + eigenvalue * kept) / (eigenvalue + omega)
-        injected = noise * eigenvalue**2 * (1.0 - kept**2) / (2.0 * (eigenvalue + omega))
-        return np.asarray(np.exp(-(1.0 + s * beta) * logs) * left**2 + injected)
+        left, injected = both(eigenvalue)
+        return np.asarray(np.exp(-(1.0 + s * beta) * logs) * left + eigenvalue**2 * injected)
 
     return 0.5 * over_modes(summand, math.log(min(1.0 / omega, time)) / beta + 30.0 / min(s * beta, beta - 1.0))
 
 
-def older_noise(beta: float, omega: float, older: float) -> float:
-    """The integral of K(t) exp(-2 omega (t - R)) from R on, M infinite."""
+def older_noise(beta: float, omega: float, older: float, constants: Constants | None = None) -> float:
+    """The integral of K(t) exp(-2 omega (t - R)) from R on, M infinite; ``constants`` of the spectrum."""
+    if constants is not None:
+        rates, weights, _ = infinite_modes(constants, 1.0, beta, _LATER * older)
+        return float(weights @ (np.exp(-rates * older) / (rates + 2.0 * omega)))
 
     def summand(logs: Array) -> Array:
         eigenvalue = np.exp(-beta * logs)
@@ -78,13 +98,16 @@ def _parted(s: Any, beta: Any) -> tuple[Any, Any]:
     return (s if abs(s - 2) >= _APART else 2 + (_APART if s > 2 else -_APART)), beta
 
 
-def _ray(sample: Sample, name: str, scale: Array, runs: list[tuple[float, float, float, float]]) -> Ray:
-    """``runs`` are log10 of T, omega, gamma and sigma^2."""
+Runs = list[tuple[float, float, float, float]]
+"""log10 of T, omega, gamma and sigma^2."""
+
+
+def _ray(sample: Sample, name: str, scale: Array, runs: Runs, constants: Constants | None = None) -> Ray:
     s, beta = sample.point
     columns = [np.array(each) for each in zip(*runs, strict=True)]
     names = ("T", "omega", "gamma", "sigma^2")
     logs = {letter: math.log(10.0) * column for letter, column in zip(names, columns, strict=True)}
-    values = [decayed_risk(s, beta, 10.0**w, 10.0**t, 10.0 ** (g + v)) for t, w, g, v in runs]
+    values = [decayed_risk(s, beta, 10.0**w, 10.0**t, 10.0 ** (g + v), constants) for t, w, g, v in runs]
     return Ray(name, math.log(10.0) * scale, logs, np.log(values))
 
 
@@ -99,38 +122,58 @@ def _outside(sample: Sample) -> dict[str, Located]:
 
 
 def _rays(sample: Sample) -> tuple[Ray, ...]:
-    """Each term decides in turn."""
+    """Each term decides in turn, over every spectrum."""
     time, near = even_grid(LONGEST, sample), even_grid(8.0, sample)
-    largest = math.log10(1.9 / trace(sample.point[1]))
-    ray = partial(_ray, sample)
-    return (
-        ray("T alone", time, [(u, -250.0, -250.0, 0.0) for u in time]),
-        ray("omega alone", time, [(250.0, -u - 1, -250.0, 0.0) for u in time]),
-        ray("omega = 1/T", time, [(u + 1, -u - 1, -250.0, 0.0) for u in time]),
-        ray("noise, gamma alone", near, [(9.0, -9.0, largest - u, 50.0) for u in near]),
-        ray("noise, sigma^2 alone", time, [(9.0, -9.0, -1.0, u + 12) for u in time]),
-        ray("noise, omega and T", near, [(20.0 + 0.6 * u, -u, -1.0, 50.0) for u in near]),
-        ray("T decides; gamma and sigma^2", near, [(20.0, -250.0, -250.0 - u, 0.6 * u) for u in near]),
-        ray("omega decides; gamma and sigma^2", near, [(250.0, -20.0, -250.0 - u, 0.6 * u) for u in near]),
-    )
+    # half of the largest: the trace of a spectrum up to constants is up to twice that
+    largest = math.log10(0.95 / trace(sample.point[1]))
+    runs: dict[str, tuple[Array, Runs]] = {
+        "T alone": (time, [(u, -250.0, -250.0, 0.0) for u in time]),
+        "omega alone": (time, [(250.0, -u - 1, -250.0, 0.0) for u in time]),
+        "omega = 1/T": (time, [(u + 1, -u - 1, -250.0, 0.0) for u in time]),
+        "noise, gamma alone": (near, [(9.0, -9.0, largest - u, 50.0) for u in near]),
+        "noise, sigma^2 alone": (time, [(9.0, -9.0, -1.0, u + 12) for u in time]),
+        "noise, omega and T": (near, [(20.0 + 0.6 * u, -u, -1.0, 50.0) for u in near]),
+        "T decides; gamma and sigma^2": (near, [(20.0, -250.0, -250.0 - u, 0.6 * u) for u in near]),
+        "omega decides; gamma and sigma^2": (near, [(250.0, -20.0, -250.0 - u, 0.6 * u) for u in near]),
+    }
+    exact = [_ray(sample, name, *each) for name, each in runs.items()]
+    others = [
+        _ray(sample, f"{name}, {constants.name}", scale, [(_period(t), _period(w), g, v) for t, w, g, v in along],
+             constants)
+        for constants in given_constants(sample.seed)
+        for name, (scale, along) in runs.items()
+    ]  # fmt: skip
+    return (*exact, *others)
+
+
+def _period(decades: float) -> float:
+    """The nearest whole number of periods, in decades."""
+    return math.log10(PERIOD) * round(decades / math.log10(PERIOD))
 
 
 def _older_rays(sample: Sample) -> tuple[Ray, ...]:
-    """R alone far below 1/omega and far beyond, and omega alone there."""
+    """R alone far below 1/omega and far beyond, and omega alone there, over every spectrum."""
     beta, time = sample.point[1], even_grid(LONGEST, sample)
 
-    def ray(name: str, runs: list[tuple[float, float]]) -> Ray:
+    def ray(name: str, runs: list[tuple[float, float]], constants: Constants | None = None) -> Ray:
         """``runs`` are log10 of R and omega."""
         older, omega = (math.log(10.0) * np.array(each) for each in zip(*runs, strict=True))
-        values = [older_noise(beta, 10.0**w, 10.0**r) for r, w in runs]
+        values = [older_noise(beta, 10.0**w, 10.0**r, constants) for r, w in runs]
         return Ray(name, math.log(10.0) * time, {"R": older, "omega": omega}, np.log(values))
 
-    return (
-        ray("R below 1/omega", [(u, -100.0) for u in time]),
-        ray("R beyond 1/omega", [(u + 3, 0.0) for u in time]),
-        ray("R = 1/omega", [(u + 3, -u - 3) for u in time]),
-        ray("omega beyond 1/R", [(60.0, -u) for u in time]),
-    )
+    runs = {
+        "R below 1/omega": [(u, -100.0) for u in time],
+        "R beyond 1/omega": [(u + 3, 0.0) for u in time],
+        "R = 1/omega": [(u + 3, -u - 3) for u in time],
+        "omega beyond 1/R": [(60.0, -u) for u in time],
+    }
+    exact = [ray(name, each) for name, each in runs.items()]
+    others = [
+        ray(f"{name}, {constants.name}", [(_period(older), _period(omega)) for older, omega in each], constants)
+        for constants in given_constants(sample.seed)
+        for name, each in runs.items()
+    ]
+    return (*exact, *others)
 
 
 def _mutants(sample: Sample) -> dict[str, Statement]:
@@ -154,7 +197,7 @@ CLAIMS: tuple[Claim, ...] = (
         "constant rate and M infinite, s != 2. It forgets the signal too: the bias saturates at s = 2 as that of ridge "
         "regression; omega <= 1/T costs nothing for s < 2, and no omega <= 1 lowers the order of the noise.",
         LAW, (MODEL, INFINITE, "s != 2", at_least(T, 1), at_most(OMEGA, 1), less(gamma * zeta(beta), 2),
-              "E of eqn: fsl-simplified: of the noise that of the labels alone"),
+              "E of eqn: fsl-simplified: of the noise that of the labels alone", UP_TO_CONSTANTS),
         of_infinite_size(_rays), lambda sample: order_statement(LAW, sample), _mutants, moved=_parted, beyond=_outside,
         extra_points={"easy": ((Rational(5, 2), Integer(3)),)}, role="own", depends=("eqn: fsl-simplified",),
     ),
@@ -162,7 +205,7 @@ CLAIMS: tuple[Claim, ...] = (
         "weight-decay/forgetting", "eqn: fsl-simplified", 883, "weight decay forgets old noise exponentially",
         "Ours: with weight decay omega the kernel is K(t) exp(-2 omega t). Of the noise that is older than R it leaves "
         "exp(-2 omega R) R^-(1 - 1/beta) min{1, 1/(omega R)}: nothing changes within 1/omega.",
-        FORGOTTEN, (CAPACITY, INFINITE, at_least(OLDER, 1), at_most(OMEGA, 1)),
+        FORGOTTEN, (CAPACITY, INFINITE, at_least(OLDER, 1), at_most(OMEGA, 1), UP_TO_CONSTANTS),
         of_infinite_size(_older_rays),
         mutants=lambda sample: {
             "the kernel alone": order_statement(same_order(FORGOTTEN.left, OLDER ** (1 / beta - 1)), sample),

@@ -34,6 +34,8 @@ def test_claimed_orders_are_the_ones_derived(budget, regime):
         derived["size"] = choices[M].power
     if regime == "easy":
         derived["peak"] = derived["horizon"] - data  # 2 beta T/D
+        if budget == "compute":
+            derived["samples"] = data
     else:
         left = best_choices(DECAY, HARD)[next(iter(DECAY[1]))].power
         derived["decay"] = data * (left - 1)
