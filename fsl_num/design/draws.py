@@ -96,7 +96,9 @@ def half_width_of_difference(fit: FitResult, one: FinalLoss, other: FinalLoss, l
     covariance = np.array([[misfit.conditional(each, beside)[0, 0] for beside in pair] for each in pair])
     covariance += OWN * np.array([[1.0, common], [common, 1.0]])
     signs = losses * (1.0, -1.0)
-    variance = float(np.mean((one.drawn - other.drawn) ** 2) + max(signs @ covariance @ signs, 0.0))
+    # term by term: what is the same then cancels exactly, which a fused product of matrices does not
+    missed = float((np.outer(signs, signs) * covariance).sum())
+    variance = float(np.mean((one.drawn - other.drawn) ** 2)) + max(missed, 0.0)
     return float(half_width(np.array([np.sqrt(variance)]), level)[0])
 
 

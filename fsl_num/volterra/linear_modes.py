@@ -49,6 +49,6 @@ def linear_modes(problem: Problem, horizon: float) -> LinearModes:
         return LinearModes(2.0 * rates, rates**2, problem.model.spectrum.signals, delta, noise, 0.0, feeds)
     if feeds:
         of = moment_modes(replace(problem, horizon=horizon))
-        return LinearModes(2.0 * of.rates, of.kernel_weights, of.signals, delta, noise, of.error, True)
+        return LinearModes(2.0 * of.rates, of.kernel_weights, of.signal_weights, delta, noise, of.error, True)
     modes = compress(problem.model.s, problem.model.beta, problem.model.size, horizon)
     return LinearModes(2.0 * modes.rates, modes.kernel_weights, modes.signal_weights, delta, noise, modes.error)

@@ -15,12 +15,12 @@ That is not taken on trust: both are compared with the full sums on a grid of (t
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 
-from fsl_num.compression import ALL_MODES, compress
+from fsl_num.compression import ALL_MODES, Modes, compress
 from fsl_num.exponential_sums import exponential_sum_float
 from fsl_num.validation import Array
 from fsl_num.volterra.problem import Problem
@@ -33,22 +33,10 @@ _SMALLEST = 1e-300  # sums below (or above its inverse) are not compared
 _SHARES = (1.0, 0.5, 0.1)  # of the largest G, gamma_max tau
 
 
-@dataclass(frozen=True, eq=False)
-class MomentModes:
-    """x_k' = -(2 mu_k - gamma mu_k^2) x_k + gamma w_k (f + sigma^2), f = delta + sum_k x_k, x_k(0) = v_k.
+def full_modes(problem: Problem) -> Modes:
+    """Return every mode of a finite model: x_k' = -(2 mu_k - gamma mu_k^2) x_k + gamma w_k (f + sigma^2), x_k(0) = v_k.
 
-    ``rates`` mu_k, ``kernel_weights`` w_k, ``signals`` v_k, and ``error``, the relative error of the two sums over the
-    times and learning rates of the problem.
-    """
-
-    rates: Array
-    kernel_weights: Array
-    signals: Array
-    error: float
-
-
-def full_modes(problem: Problem) -> MomentModes:
-    """Return every mode of a finite model.
+    mu_k are the ``rates``, w_k the ``kernel_weights`` and v_k the ``signal_weights``.
 
     >>> from fsl_num.model import Model
     >>> full_modes(Problem(Model(s=0.5, beta=2.0, size=3, noise=1.0), gamma=0.1, horizon=9.0)).rates.size
@@ -59,11 +47,13 @@ def full_modes(problem: Problem) -> MomentModes:
     else:
         index = np.arange(1.0, problem.model.size + 1.0)
         rates, signals = index**-problem.model.beta, index ** -(1.0 + problem.model.s * problem.model.beta)
-    return MomentModes(rates, rates**2, signals, 0.0)
+    return Modes(rates, rates**2, 0.0, signals)
 
 
-def moment_modes(problem: Problem) -> MomentModes:
+def moment_modes(problem: Problem) -> Modes:
     """Return few modes for a large or infinite model, every mode for a small one or a given spectrum.
+
+    ``error`` is the relative error of the two sums over the times and learning rates of the problem.
 
     >>> from fsl_num.model import Model
     >>> infinite = Problem(Model(s=0.5, beta=2.0, size=math.inf, noise=1.0), gamma=0.3, horizon=1e6)
@@ -77,13 +67,10 @@ def moment_modes(problem: Problem) -> MomentModes:
 
 
 @lru_cache(maxsize=32)
-def _compressed(s: float, beta: float, size: float, horizon: float, gamma: float) -> MomentModes:
+def _compressed(s: float, beta: float, size: float, horizon: float, gamma: float) -> Modes:
     modes = compress(s, beta, size, horizon)
     worst = mode_errors(modes.rates, (modes.kernel_weights, modes.signal_weights), s, beta, size, horizon, gamma)
-    # twice: the grid is not the whole range
-    return MomentModes(
-        modes.rates, modes.kernel_weights, modes.signal_weights, max(modes.error, 2.0 * worst + _REFERENCE)
-    )
+    return replace(modes, error=max(modes.error, 2.0 * worst + _REFERENCE))  # twice: the grid is not the whole range
 
 
 def mode_errors(

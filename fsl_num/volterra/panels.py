@@ -22,8 +22,10 @@ from fsl_num.compression import Modes, kernel_modes
 from fsl_num.schedules import Discrete, Schedule
 from fsl_num.validation import Array
 from fsl_num.volterra.problem import Problem
+from fsl_num.volterra.radau import radau_table
 
 _STAGES = 6
+_DIGITS = 25  # of the rule before it is rounded to floats
 _FIRST = 0.25  # first panel after a break, in units of 1/lambda_1
 _RATIO = 1.35  # of neighbouring panels' ends, before any panel is halved
 _LEVELS = 5
@@ -39,7 +41,7 @@ _AGREEMENT = 2e-13  # two solutions that agree so well are not refined any more
 
 @dataclass(frozen=True)
 class Radau:
-    """The Radau IIA rule: its nodes in (0, 1], and its matrix of integrals, also by eigenvectors."""
+    """The Radau IIA rule of :func:`~fsl_num.volterra.radau.radau_table` in floats, and its ``matrix`` of integrals."""
 
     nodes: Array
     matrix: Array
@@ -51,14 +53,13 @@ class Radau:
 @lru_cache(maxsize=1)
 def radau_rule() -> Radau:
     """Return the rule of six points."""
-    from scipy.special import roots_jacobi
-
-    x = np.append(roots_jacobi(_STAGES - 1, 1.0, 0.0)[0], 1.0)
-    legendre = np.polynomial.legendre
-    integrals = np.stack([legendre.legval(x, 0.5 * legendre.legint(row, lbnd=-1)) for row in np.eye(_STAGES)], axis=1)
-    matrix = np.linalg.solve(legendre.legvander(x, _STAGES - 1).T, integrals.T).T
-    eigenvalues, vectors = np.linalg.eig(matrix)
-    return Radau(0.5 * (x + 1.0), matrix, eigenvalues, vectors, np.linalg.inv(vectors))
+    table = radau_table(_STAGES, _DIGITS)
+    values, vectors, inverse = (
+        np.array(part, dtype=object) for part in (table.eigenvalues, table.vectors, table.inverse)
+    )
+    exact = (vectors * values @ inverse, values, vectors, inverse)
+    matrix, *parts = (each.astype(np.complex128) for each in exact)
+    return Radau(np.array(table.nodes, dtype=np.float64), matrix.real, *parts)
 
 
 def panel_ends(problem: Problem, wanted: Array, ratio: float) -> tuple[Array, Array]:

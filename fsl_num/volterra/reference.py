@@ -55,7 +55,7 @@ def _second_moments(problem: Problem, t: Array, before: Array, behind: Array) ->
             f" {problem.model.size:g}; use 'panels'"
         )
     modes = full_modes(problem)
-    rates, squares, state = modes.rates, modes.kernel_weights, modes.signals
+    rates, squares, state = modes.rates, modes.kernel_weights, modes.signal_weights
     delta, h = problem.model.approximation_error, float(t[1])
     f = np.empty(t.size)
     f[0] = delta + state.sum()

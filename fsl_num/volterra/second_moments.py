@@ -15,17 +15,18 @@ from typing import Any
 
 import numpy as np
 
+from fsl_num.compression import Modes
 from fsl_num.validation import Array
-from fsl_num.volterra.moment_modes import MomentModes, moment_modes
+from fsl_num.volterra.moment_modes import moment_modes
 from fsl_num.volterra.panels import collocation_points, jump_error, radau_rule, refined, relative_floor
 from fsl_num.volterra.problem import Problem
 
 _ROUNDING = 3e-15  # relative; measured against 18 and 40 digits in the tests
 
 
-def march_moments(problem: Problem, modes: MomentModes, times: Array, remaining: Array) -> Array:
+def march_moments(problem: Problem, modes: Modes, times: Array, remaining: Array) -> Array:
     """Return f = 2E at every panel end."""
-    rates, state = modes.rates, modes.signals
+    rates, state = modes.rates, modes.signal_weights
     widths, _, gamma = collocation_points(problem, times, remaining)
     delta, matrix = problem.model.approximation_error, radau_rule().matrix
     unit = np.eye(len(matrix))

@@ -120,6 +120,20 @@ def balance_at_pole(gamma: Any, weights: list[Any], gaps: list[Any], k: int) -> 
     return balance
 
 
+def residue(gamma: Any, rates: list[Any], weights: list[Any], signals: list[Any], source: Any, k: int, x: Any) -> Any:
+    """Return (sum_j v_j/d_j + source/p)/(gamma sum_j w_j/d_j^2) at the zero p = x - r_k, d_j = p + r_j; any numbers.
+
+    ``source`` = delta + sigma^2. It is the share of exp(p t) in the loss.
+
+    >>> residue(0.5, [2.0], [1.0], [3.0], 0.0, 0, 0.5)
+    3.0
+    """
+    distances = [x if i == k else x + (rate - rates[k]) for i, rate in enumerate(rates)]
+    inverses = [1 / distance for distance in distances]
+    top = sum((v * y for v, y in zip(signals, inverses, strict=True)), source / (x - rates[k]))
+    return top / (gamma * sum((w * y * y for w, y in zip(weights, inverses, strict=True)), 0 * x))
+
+
 def solve_secular(problem: Problem, t: Array, rtol: float) -> tuple[Array, Array, dict[str, Any]]:
     """Return f = 2E at the times ``t``, an absolute error for each, and facts about the run.
 

@@ -107,7 +107,7 @@ def choose(problem: Problem, digits: int | None) -> tuple[str, str]:
 def _enclosable(problem: Problem, digits: int) -> bool:
     """Whether the method "enclosure", which is then faster and proves its error, takes the problem here."""
     plan = problem.gamma
-    known = isinstance(plan, (ExponentialDecay, StableDecay))
+    known = type(plan) in (ExponentialDecay, StableDecay)
     known = known or (isinstance(plan, Schedule) and plan.is_piecewise_constant and len(plan.breaks) < _STEPS_ENCLOSED)
     stable = problem.closure == "volterra" and digits <= 100 and problem.stability < 1.0
     return known and stable and find_spec("flint") is not None

@@ -8,8 +8,10 @@ digits at large order, and sympy writes one of integer order as a difference of 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
-from sympy import Expr, Float, Integer, Rational, Symbol, bernoulli, ceiling, factorial, gamma
+import mpmath
+from sympy import Expr, Float, Integer, Symbol, ceiling, gamma, lambdify
 
 DIGITS = 50
 """Working digits: twice the 25 that the tests ask for."""
@@ -43,14 +45,18 @@ def incomplete_series(order: Expr) -> Series:
     return series
 
 
-def power_tail(order: Expr, first: int) -> Expr:
+def in_numbers(value: Expr) -> Any:
+    """The value as mpf at the digits of the moment."""
+    return mpmath.mpmathify(value.evalf(mpmath.mp.dps))
+
+
+def power_tail(order: Any, first: int) -> Any:
     """sum over j >= first of j^-order; with first >= 90 and order <= 150 the corrections fall fast."""
-    start = Float(first, DIGITS)
-    order = order.evalf(DIGITS)
+    start = mpmath.mpf(first)
     total = start ** (1 - order) / (order - 1) + start**-order / 2
     term = order * start ** (-order - 1)
     for k in range(1, CORRECTIONS):
-        total += bernoulli(2 * k) / factorial(2 * k) * term
+        total += mpmath.bernoulli(2 * k) / mpmath.factorial(2 * k) * term
         term *= (order + 2 * k - 1) * (order + 2 * k) / start**2
     return total
 
@@ -58,10 +64,13 @@ def power_tail(order: Expr, first: int) -> Expr:
 def harmonic_sum(f: Expr, u: Symbol, series: Series, w: Expr, beta: Expr, x: Expr) -> Expr:
     """sum over j >= 1 of j^-w f(x j^-beta)."""
     last = max(int(ceiling((2 * x) ** (1 / beta))), 90)
-    total = Rational(0)
-    for j in range(1, last + 1):
-        total += (Integer(j) ** -w * f.subs(u, x * Integer(j) ** -beta)).evalf(DIGITS)
-    for n in range(TERMS):
-        exponent, coefficient = series(n)
-        total += (coefficient * x**exponent * power_tail(w + beta * exponent, last + 1)).evalf(DIGITS)
-    return total.evalf(DIGITS)
+    term = lambdify(u, f, "mpmath")
+    with mpmath.workdps(DIGITS + 5):
+        power, capacity, scale = (in_numbers(Integer(0) + each) for each in (w, beta, x))
+        total = mpmath.fsum(
+            mpmath.mpf(j) ** -power * term(scale * mpmath.mpf(j) ** -capacity) for j in range(1, last + 1)
+        )
+        for exponent, coefficient in map(series, range(TERMS)):
+            index = in_numbers(exponent)
+            total += in_numbers(coefficient) * scale**index * power_tail(power + capacity * index, last + 1)
+        return Float(total, DIGITS)

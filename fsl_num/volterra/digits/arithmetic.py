@@ -60,22 +60,14 @@ def _flint_arithmetic(mp: Any) -> Arithmetic:
     )
 
 
-def arithmetic(mp: Any, name: str | None = None) -> Arithmetic:
-    """Return the arithmetic called ``name``, or flint's where it is installed and mpmath's elsewhere.
-
-    ``mp``: the mpmath context whose precision it takes. Raises ValueError for other names than "flint", "mpmath" and
-    None, ImportError where flint is asked for and missing.
+def arithmetic(mp: Any) -> Arithmetic:
+    """Return flint's arithmetic where it is installed and mpmath's elsewhere, at the precision of the context ``mp``.
 
     >>> from fsl_num.exponential_sums_digits import private_context
-    >>> arithmetic(private_context(30), "mpmath").name
-    'mpmath'
+    >>> arithmetic(private_context(30)).name in ("flint", "mpmath")
+    True
     """
-    if name not in (None, "flint", "mpmath"):
-        raise ValueError(f"arithmetic must be 'flint' or 'mpmath', got {name!r}")
-    if name != "mpmath":
-        try:
-            return _flint_arithmetic(mp)
-        except ImportError:
-            if name == "flint":
-                raise
-    return _mpmath_arithmetic(mp)
+    try:
+        return _flint_arithmetic(mp)
+    except ImportError:
+        return _mpmath_arithmetic(mp)

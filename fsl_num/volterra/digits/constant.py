@@ -15,9 +15,9 @@ from __future__ import annotations
 from typing import Any
 
 from fsl_num.exponential_sums_digits import private_context
-from fsl_num.spectrum import approximation_error
+from fsl_num.volterra.digits.modes import all_modes, not_learned
 from fsl_num.volterra.problem import Problem
-from fsl_num.volterra.secular import balance_at_pole, zero_starts
+from fsl_num.volterra.secular import balance_at_pole, residue, zero_starts
 
 LARGEST = 2000
 
@@ -69,7 +69,7 @@ def solve_constant(problem: Problem, times: list[Any], digits: int) -> tuple[lis
         raise ValueError(f"method 'constant' needs model_size <= {LARGEST}, got {problem.model.size!r}; use 'panels'")
     mp = private_context(digits + _GUARD)
     gamma, sigma2 = problem.number("gamma", mp), problem.number("noise", mp)
-    rates, weights, signals, delta = _modes(mp, problem, gamma)
+    (rates, weights, signals), delta = _modes(mp, problem, gamma), not_learned(mp, problem)
     size = len(rates)
     facts = {"modes": size, "evaluations": size}
     out = private_context(digits)
@@ -90,14 +90,10 @@ def solve_constant(problem: Problem, times: list[Any], digits: int) -> tuple[lis
             rest, slope = start / first + (delta + sigma2) * second / first**2, (delta + sigma2) / first
         else:
             rest, slope = -sigma2 if limit == mp.inf else (delta + limit * sigma2) / (1 - limit), mp.mpf(0)
-        residues = []
-        for k, (x, p) in enumerate(zip(distances, roots, strict=True)):
-            if k == double:
-                residues.append(mp.mpf(0))
-                continue
-            gaps = [x + (rate - rates[k]) for rate in rates]
-            numerator = mp.fsum(c / d for c, d in zip(signals, gaps, strict=True)) + (delta + sigma2) / p
-            residues.append(numerator / (gamma * mp.fsum(w / d**2 for w, d in zip(weights, gaps, strict=True))))
+        residues = [
+            mp.mpf(0) if k == double else residue(gamma, rates, weights, signals, delta + sigma2, k, x)
+            for k, x in enumerate(distances)
+        ]
     values, errors = [], []
     for time in times:
         t = mp.convert(time)
@@ -110,21 +106,14 @@ def solve_constant(problem: Problem, times: list[Any], digits: int) -> tuple[lis
     return values, errors, facts
 
 
-def _modes(mp: Any, problem: Problem, gamma: Any) -> tuple[list[Any], list[Any], list[Any], Any]:
-    """Return the distinct rates from the slowest (the next pole to the right is the previous entry), kernel weights and
-    signals of all modes that share each, and delta."""
-    if problem.model.spectrum is not None:
-        eigen = [mp.mpf(x) for x in problem.model.spectrum.rates]
-        signals, delta = [mp.mpf(x) for x in problem.model.spectrum.weights_signal], mp.mpf(problem.model.spectrum.tail)
-    else:
-        s, beta, indices = problem.number("s", mp), problem.number("beta", mp), range(1, int(problem.model.size) + 1)
-        eigen, signals = [mp.mpf(j) ** -beta for j in indices], [mp.mpf(j) ** -(1 + s * beta) for j in indices]
-        delta = mp.mpf(approximation_error(s, beta, problem.model.size, digits=mp.dps))
+def _modes(mp: Any, problem: Problem, gamma: Any) -> tuple[list[Any], list[Any], list[Any]]:
+    """Return the distinct rates from the slowest (the next pole to the right is the previous entry), and the kernel
+    weights and signals of all modes that share each."""
     own = gamma if problem.closure == "gaussian" else mp.mpf(0)
     shared: dict[Any, tuple[Any, Any]] = {}
-    for x, signal in zip(eigen, signals, strict=True):
+    for x, signal in zip(*all_modes(mp, problem), strict=True):
         rate = x * (2 - own * x)
         weight, others = shared.get(rate, (mp.mpf(0), mp.mpf(0)))
         shared[rate] = (weight + x**2, others + signal)
     rates = sorted(shared)
-    return rates, [shared[rate][0] for rate in rates], [shared[rate][1] for rate in rates], delta
+    return rates, [shared[rate][0] for rate in rates], [shared[rate][1] for rate in rates]

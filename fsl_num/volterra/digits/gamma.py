@@ -1,9 +1,9 @@
 r"""gamma(t) to any number of digits, evaluated from the definition of the schedule and not from floats.
 
-In intrinsic time, with r = T - t left: exponential decay is linear in r, gamma = (final + zeta r)/B; the linear
-schedule is sqrt(final^2 + 2 (peak - final) r/K)/B; power decay is peak (r/T)^(p/(p+1))/B. The cosine schedule has no
-such form: its intrinsic time is inverted by Newton's iteration. A discrete schedule is constant between the sums of its
-rates. The parameters are the binary values of the floats that were given; T and the breaks are exact, not rounded.
+In intrinsic time, with r = T - t left, the linear schedule is sqrt(final^2 + 2 (peak - final) r/K)/B and power decay
+peak (r/T)^(p/(p+1))/B. The cosine schedule has no such form: its intrinsic time is inverted by Newton's iteration. What
+is a polynomial between breaks is so in :mod:`fsl_num.volterra.pieces`. The parameters are the binary values of the
+floats that were given; T and the breaks are exact, not rounded.
 """
 
 from __future__ import annotations
@@ -14,22 +14,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from fsl_num.schedules import (
-    Constant,
-    Cosine,
-    Discrete,
-    ExponentialDecay,
-    Linear,
-    Phased,
-    PowerDecay,
-    Schedule,
-    StableDecay,
-)
+from fsl_num.schedules import Cosine, Linear, PowerDecay, Schedule
+from fsl_num.volterra.pieces import Piece, schedule_pieces
 from fsl_num.volterra.problem import Problem
 
 _CLOSE = 1e-6  # relative error of an angle in floats: far more than was ever met, and enough for its series
-
-_KNOWN = (Constant, Cosine, Discrete, ExponentialDecay, Linear, PowerDecay, StableDecay)
 
 
 @dataclass(frozen=True)
@@ -50,32 +39,16 @@ class ExactGamma:
 
 def _of_schedule(mp: Any, plan: Schedule, depth: Any) -> tuple[Any, Callable[[Any, Any], Any], list[Any], Any | None]:
     """Return T, gamma as a function of (t, r before T), the breaks and the depth."""
-    if isinstance(plan, Phased) and plan.is_piecewise_constant:
-        batch = mp.mpf(plan.batch_size)
-        levels = [(mp.mpf(phase.peak) * mp.mpf(phase.steps), mp.mpf(phase.peak) / batch) for phase in plan.phases]
-        return _stretches(mp, levels)
+    parts = schedule_pieces(plan, mp.mpf, mp.log)
+    if parts is not None:
+        return _of_pieces(mp, parts)
     raised = isinstance(plan, PowerDecay) and plan.power != 0 and plan.final > 0.0  # no closed form in intrinsic time
-    if raised or type(plan) not in _KNOWN:  # a subclass may be anything
+    if raised or type(plan) not in (Cosine, Linear, PowerDecay):  # a subclass may be anything
         raise ValueError(
             f"gamma of {type(plan).__name__} is not available to more than float precision; pass gamma as a function"
             " of one mpf t, or use method 'panels'"
         )
     peak, steps, batch = mp.mpf(plan.peak), mp.mpf(plan.steps), mp.mpf(plan.batch_size)
-    if isinstance(plan, Constant):
-        return peak * steps, lambda t, r: peak / batch, [], None
-    if isinstance(plan, (ExponentialDecay, StableDecay)):
-        final = mp.mpf(plan.final)
-        share = mp.mpf(plan.decay_fraction) if isinstance(plan, StableDecay) else mp.mpf(1)
-        if final == peak:
-            return peak * steps, lambda t, r: peak / batch, [], None
-        zeta = mp.log(peak / final) / (steps * share)
-        decay = (peak - final) / zeta
-        stable = peak * steps * (1 - share)
-
-        def falling(t: Any, r: Any) -> Any:
-            return (final + zeta * r) / batch if r < decay else peak / batch
-
-        return stable + decay, falling, [stable] if stable > 0 else [], None
     if isinstance(plan, Linear):
         final = mp.mpf(plan.final)
         total = steps * (peak + final) / 2
@@ -90,10 +63,19 @@ def _of_schedule(mp: Any, plan: Schedule, depth: Any) -> tuple[Any, Callable[[An
             return total, lambda t, r: peak / batch, [], None
         share = power / (power + 1)
         return total, lambda t, r: peak * (r / total) ** share / batch if r > 0 else mp.mpf(0), [], depth
-    if isinstance(plan, Cosine):
-        return _cosine(mp, plan, depth)
-    assert isinstance(plan, Discrete)
-    return _discrete(mp, plan)
+    assert isinstance(plan, Cosine)
+    return _cosine(mp, plan, depth)
+
+
+def _of_pieces(mp: Any, parts: list[Piece]) -> tuple[Any, Callable[[Any, Any], Any], list[Any], Any | None]:
+    """Return the same for polynomials."""
+    breaks = [part.start for part in parts[1:]]
+
+    def value(t: Any, r: Any) -> Any:
+        part = parts[bisect_left(breaks, t)]
+        return mp.polyval(part.coefficients[::-1], t - part.start)
+
+    return parts[-1].start + parts[-1].length, value, breaks, None
 
 
 def _cosine(mp: Any, plan: Cosine, depth: Any) -> tuple[Any, Callable[[Any, Any], Any], list[Any], Any | None]:
@@ -165,35 +147,6 @@ def _float_angle(level: float, final: float, half: float) -> float:
             break
         x = max(x - step, 0.1 * x)
     return x
-
-
-def _discrete(mp: Any, plan: Discrete) -> tuple[Any, Callable[[Any, Any], Any], list[Any], Any | None]:
-    """Return the same for a discrete schedule."""
-    steps = zip(plan.rates.tolist(), plan.batch_sizes.tolist() * _repeats(plan), strict=True)
-    return _stretches(mp, [(mp.mpf(rate), mp.mpf(rate) / mp.mpf(batch)) for rate, batch in steps if rate > 0.0])
-
-
-def _stretches(mp: Any, steps: list[tuple[Any, Any]]) -> tuple[Any, Callable[[Any, Any], Any], list[Any], Any | None]:
-    """Return the same for (length, gamma) one after another; neighbours of one gamma are one stretch."""
-    ends: list[Any] = []
-    levels: list[Any] = []
-    total = mp.mpf(0)
-    for length, level in steps:
-        total += length
-        if levels and levels[-1] == level:
-            ends[-1] = total
-        else:
-            ends.append(total)
-            levels.append(level)
-
-    def value(t: Any, r: Any) -> Any:
-        return levels[min(bisect_left(ends, t), len(levels) - 1)]
-
-    return total, value, ends[:-1], None
-
-
-def _repeats(plan: Discrete) -> int:
-    return plan.rates.size if plan.batch_sizes.size == 1 else 1
 
 
 def exact_gamma(mp: Any, problem: Problem, depth: Any) -> ExactGamma:

@@ -26,8 +26,7 @@ from fsl_num.schedules import Discrete
 from fsl_num.validation import whole_count
 from fsl_num.volterra.digits.arithmetic import Arithmetic, arithmetic
 from fsl_num.volterra.digits.gamma import ExactGamma, exact_gamma
-from fsl_num.volterra.digits.laplace import approximation_error_at
-from fsl_num.volterra.digits.modes import DigitModes, few_modes
+from fsl_num.volterra.digits.modes import DigitModes, all_modes, few_modes, not_learned
 from fsl_num.volterra.digits.second_moments import OwnSystems
 from fsl_num.volterra.problem import Problem
 from fsl_num.volterra.radau import RadauTable, radau_table
@@ -139,18 +138,17 @@ def _march(kind: Arithmetic, system: dict[str, Any], table: list[tuple[Any, Any]
 
 
 def solve_high_precision(
-    problem: Problem, times: list[Any], digits: int, *, library: str | None = None
+    problem: Problem, times: list[Any], digits: int
 ) -> tuple[list[Any], list[Any], dict[str, Any]]:
     """Return f = 2E at ``times`` (numbers or mpf in [0, horizon]), an absolute error for each, and facts about the run.
 
     ``digits`` from 15 to 100; any model_size, or a spectrum of at most 2000 modes; both closures. gamma as
     :func:`~fsl_num.volterra.digits.gamma.exact_gamma` takes it: a number, a schedule, or a function of one mpf, smooth
-    between the problem's breaks (a schedule of one's own has no digits beyond its floats). ``library``:
-    "flint", "mpmath", or None for flint where it is installed. The error is the difference from the solution with
-    fewer stages (and, where few modes stand for many, with other modes of fewer digits), at least 10^-digits relative,
-    and the bound of what few modes leave out, unless the problem is unstable. Where the solutions do not come together
-    (gamma is not smooth, or more than 80 stages would be needed) it is ten times the difference, and the facts hold the
-    "digits reached".
+    between the problem's breaks (a schedule of one's own has no digits beyond its floats). The error is the difference
+    from the solution with fewer stages (and, where few modes stand for many, with other modes of fewer digits), at
+    least 10^-digits relative, and the bound of what few modes leave out, unless the problem is unstable. Where the
+    solutions do not come together (gamma is not smooth, or more than 80 stages would be needed) it is ten times the
+    difference, and the facts hold the "digits reached".
 
     Raises ValueError for what it does not support, TypeError where a function gamma cannot take an mpf.
 
@@ -174,7 +172,7 @@ def solve_high_precision(
     out = private_context(digits)
     while True:
         mp = private_context(digits + _GUARD + stages)  # which products of the table lose
-        kind = arithmetic(mp, library)
+        kind = arithmetic(mp)
         depth = mp.mpf(10) ** -(digits + _UNSEEN) * min(mp.mpf(problem.end), 1 / mp.mpf(problem.model.fastest))
         gamma = exact_gamma(mp, problem, depth)
         wanted = [_checked(mp, time, problem, gamma) for time in times]
@@ -284,19 +282,12 @@ def _checked(mp: Any, time: Any, problem: Problem, gamma: ExactGamma) -> Any:
 
 def _system(mp: Any, problem: Problem, modes: DigitModes | None) -> dict[str, Any]:
     """Return rates 2 lambda, squares lambda^2, kernel weights and start values of the modes, delta and sigma^2."""
-    weights: list[Any] | None = None
-    if modes is not None:
-        eigen, weights, start = ([mp.mpf(x) for x in row] for row in (modes.eigenvalues, modes.kernel, modes.signals))
-        delta = approximation_error_at(mp, problem)
-    elif problem.model.spectrum is not None:
-        eigen = [mp.mpf(x) for x in problem.model.spectrum.rates]
-        start, delta = [mp.mpf(x) for x in problem.model.spectrum.weights_signal], mp.mpf(problem.model.spectrum.tail)
+    if modes is None:
+        eigen, start = all_modes(mp, problem)
+        squares = weights = [x**2 for x in eigen]
     else:
-        s, beta = problem.number("s", mp), problem.number("beta", mp)
-        indices = range(1, int(problem.model.size) + 1)
-        eigen, start = [mp.mpf(j) ** -beta for j in indices], [mp.mpf(j) ** -(1 + s * beta) for j in indices]
-        delta = approximation_error_at(mp, problem)
-    rates, squares = [2 * x for x in eigen], [x**2 for x in eigen]
-    system = {"rates": rates, "squares": squares, "weights": squares if weights is None else weights, "start": start}
-    system |= {"delta": delta, "noise": problem.number("noise", mp)}
+        eigen, weights, start = ([mp.mpf(x) for x in row] for row in (modes.eigenvalues, modes.kernel, modes.signals))
+        squares = [x**2 for x in eigen]
+    system = {"rates": [2 * x for x in eigen], "squares": squares, "weights": weights, "start": start}
+    system |= {"delta": not_learned(mp, problem), "noise": problem.number("noise", mp)}
     return {**system, "gaussian": problem.closure == "gaussian"}

@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 
 from fsl_num.exponential_sums_digits import private_context
-from fsl_num.spectrum import approximation_error, exponential_sum
+from fsl_num.spectrum import exponential_sum
 from fsl_num.validation import whole_count
 from fsl_num.volterra.digits.laplace_sums import TransferSums
+from fsl_num.volterra.digits.modes import not_learned
 from fsl_num.volterra.problem import Problem
 
 _RATE = 1.358 / math.log(10.0)  # digits gained by each point of the contour
@@ -28,16 +29,6 @@ _GUARD = 15
 _FINER = 1.2  # the second contour against the first
 _TRIES = 6
 _MOST_LOST = 400  # digits by which one try is made sharper than the one before
-
-
-def approximation_error_at(mp: Any, problem: Problem) -> Any:
-    """Return delta_M = sum_{j>M} j^-(1 + s beta), or the tail of a given spectrum, at the precision of ``mp``."""
-    if problem.model.spectrum is not None:
-        return mp.mpf(problem.model.spectrum.tail)
-    if math.isinf(problem.model.size):
-        return mp.mpf(0)
-    s, beta = problem.number("s", mp), problem.number("beta", mp)
-    return mp.mpf(approximation_error(s, beta, problem.model.size, digits=mp.dps))
 
 
 def _at_start(mp: Any, problem: Problem) -> Any:
@@ -131,7 +122,7 @@ def _on_contour(problem: Problem, times: list[Any], digits: int) -> tuple[list[A
     # exp(z) is as large as exp(0.171 N) at the right end of the contour
     working = digits + _GUARD + math.ceil(0.0743 * fine)
     mp = private_context(working)
-    delta, sums = approximation_error_at(mp, problem), TransferSums(mp, problem, problem.number("gamma", mp))
+    delta, sums = not_learned(mp, problem), TransferSums(mp, problem, problem.number("gamma", mp))
     growth = mp.mpf(_growth(problem, problem.end))
     out = private_context(digits)
     values, errors = [], []

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from fsl_num.exponential_sums_digits import private_context
+from fsl_num.spectrum import approximation_error
 from fsl_num.validation import Array
 from fsl_num.volterra.digits.moment_rules import positive_rule, power_moments
 from fsl_num.volterra.problem import Problem
@@ -45,6 +46,25 @@ class DigitModes:
     signals: tuple[Any, ...]
     signal_error: Any
     kernel_error: Any
+
+
+def not_learned(mp: Any, problem: Problem) -> Any:
+    """Return delta_M = sum_{j>M} j^-(1 + s beta), or the tail of a given spectrum, at the precision of ``mp``."""
+    if problem.model.spectrum is not None:
+        return mp.mpf(problem.model.spectrum.tail)
+    if math.isinf(problem.model.size):
+        return mp.mpf(0)
+    s, beta = problem.number("s", mp), problem.number("beta", mp)
+    return mp.mpf(approximation_error(s, beta, problem.model.size, digits=mp.dps))
+
+
+def all_modes(mp: Any, problem: Problem) -> tuple[list[Any], list[Any]]:
+    """Return the eigenvalues and the signals of a given spectrum or of a finite power law, one by one, as mpf."""
+    if problem.model.spectrum is not None:
+        listed = problem.model.spectrum.rates, problem.model.spectrum.weights_signal
+        return [mp.mpf(x) for x in listed[0]], [mp.mpf(x) for x in listed[1]]
+    s, beta, indices = problem.number("s", mp), problem.number("beta", mp), range(1, int(problem.model.size) + 1)
+    return [mp.mpf(j) ** -beta for j in indices], [mp.mpf(j) ** -(1 + s * beta) for j in indices]
 
 
 @dataclass(frozen=True)

@@ -1,81 +1,23 @@
-r"""gamma as exact polynomials on pieces of intrinsic time, from the parameters of a schedule and not from its floats.
-
-With phi = peak exp(-zeta tau) the intrinsic time is t = (peak - phi)/zeta, so that gamma = (peak - zeta t)/B is linear:
-exponential decay and warmup-stable-decay are piecewise linear, schedules by steps and multi-step piecewise constant.
-"""
+"""gamma as exact polynomials: the pieces of a schedule in rational numbers and balls, or a PPoly, its sign proven."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from fsl_num.schedules import Constant, Discrete, ExponentialDecay, Phased, Schedule, StableDecay
+from fsl_num.schedules import Schedule
+from fsl_num.volterra.pieces import Piece, schedule_pieces
 from fsl_num.volterra.problem import Problem
 
-ACCEPTED = (
-    "a number, the schedules Constant, ExponentialDecay, StableDecay, Discrete and phases of constant rate, and"
-    " functions that are a scipy.interpolate.PPoly"
-)
-
 _HALVINGS = 12
-
-
-@dataclass(frozen=True)
-class Piece:
-    """gamma(start + x) = sum_i coefficients[i] x^i for 0 <= x <= length.
-
-    ``start`` is a rational number; ``length`` and ``coefficients`` are rational or balls.
-    """
-
-    start: Any
-    length: Any
-    coefficients: list[Any]
 
 
 def rational(flint: Any, number: Any) -> Any:
     """Return the exact value of a float, an int or a Fraction as fmpq."""
     exact = Fraction(number)
     return flint.fmpq(exact.numerator, exact.denominator)
-
-
-def ball(flint: Any, number: Any) -> Any:
-    """Return a ball around a rational number, and balls as they are."""
-    return flint.arb(number)
-
-
-def _decay(flint: Any, plan: ExponentialDecay | StableDecay) -> list[Piece]:
-    peak, final, steps = (rational(flint, x) for x in (plan.peak, plan.final, plan.steps))
-    batch = rational(flint, plan.batch_size)
-    share = rational(flint, plan.decay_fraction) if isinstance(plan, StableDecay) else flint.fmpq(1)
-    if final == peak:
-        return [Piece(flint.fmpq(0), peak * steps, [peak / batch])]
-    zeta = ball(flint, peak / final).log() / ball(flint, steps * share)
-    stable = peak * steps * (1 - share)
-    falling = Piece(stable, ball(flint, peak - final) / zeta, [ball(flint, peak / batch), -zeta / ball(flint, batch)])
-    return [Piece(flint.fmpq(0), stable, [peak / batch]), falling] if stable > 0 else [falling]
-
-
-def _steps(flint: Any, plan: Discrete | Phased) -> list[Piece]:
-    """Return one piece for every run of steps of equal gamma; steps of rate 0 take no intrinsic time."""
-    if isinstance(plan, Discrete):
-        batches = np.broadcast_to(plan.batch_sizes, plan.rates.shape)
-        steps = [(rate, 1.0, batch) for rate, batch in zip(plan.rates, batches, strict=True) if rate > 0.0]
-    else:
-        steps = [(phase.peak, phase.steps, plan.batch_size) for phase in plan.phases]
-    pieces: list[Piece] = []
-    start = flint.fmpq(0)
-    for rate, count, batch in steps:
-        length = rational(flint, rate) * rational(flint, count)
-        gamma = rational(flint, rate) / rational(flint, batch)
-        if pieces and pieces[-1].coefficients[0] == gamma:
-            pieces[-1] = Piece(pieces[-1].start, pieces[-1].length + length, [gamma])
-        else:
-            pieces.append(Piece(start, length, [gamma]))
-        start += length
-    return pieces
 
 
 def _not_negative(flint: Any, coefficients: list[Any], length: Any, halvings: int = _HALVINGS) -> bool:
@@ -141,22 +83,25 @@ def pieces(flint: Any, problem: Problem) -> list[Piece]:
     plan = problem.gamma
     if isinstance(plan, float):
         return [Piece(flint.fmpq(0), end, [rational(flint, problem.exact.get("gamma", plan))])]
-    if isinstance(plan, Constant):
-        return [Piece(flint.fmpq(0), end, [rational(flint, plan.peak) / rational(flint, plan.batch_size)])]
-    constant = isinstance(plan, (Discrete, Phased)) and plan.is_piecewise_constant
-    if constant or isinstance(plan, (ExponentialDecay, StableDecay)):
-        whole = _steps(flint, plan) if constant else _decay(flint, plan)  # type: ignore[arg-type]
-        assert isinstance(plan, Schedule)
-        if problem.end >= plan.total_intrinsic_time * (1 - 1e-15):
-            return whole
-        kept = [piece for piece in whole if piece.start < end]
-        last = kept[-1]
-        length = end - last.start
-        return [*kept[:-1], Piece(last.start, length, last.coefficients) if length < last.length else last]
     from scipy.interpolate import PPoly
 
     if isinstance(plan, PPoly):
         return _polynomials(flint, plan, end)
-    raise ValueError(
-        f"enclosures need a gamma that is piecewise polynomial in intrinsic time: {ACCEPTED}; got {type(plan).__name__}"
-    )
+    whole = None
+    if isinstance(plan, Schedule):
+        whole = schedule_pieces(plan, lambda x: rational(flint, x), lambda x: flint.arb(x).log())
+    if whole is None:
+        raise ValueError(
+            "enclosures need a gamma that is piecewise polynomial in intrinsic time: a number, the schedules Constant,"
+            " ExponentialDecay, StableDecay, Discrete and phases of constant rate, and functions that are a"
+            f" scipy.interpolate.PPoly; got {type(plan).__name__}"
+        )
+    assert isinstance(plan, Schedule)
+    if problem.is_constant:
+        return [Piece(flint.fmpq(0), end, whole[0].coefficients)]
+    if problem.end >= plan.total_intrinsic_time * (1 - 1e-15):
+        return whole
+    kept = [piece for piece in whole if piece.start < end]
+    last = kept[-1]
+    length = end - last.start
+    return [*kept[:-1], Piece(last.start, length, last.coefficients) if length < last.length else last]

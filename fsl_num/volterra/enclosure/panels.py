@@ -16,8 +16,8 @@ from typing import Any
 
 from fsl_num.volterra.enclosure.bounds import BITS, ErrorBounds
 from fsl_num.volterra.enclosure.collocation import Collocation, integration
-from fsl_num.volterra.enclosure.gamma import Piece
 from fsl_num.volterra.enclosure.modes import BallModes
+from fsl_num.volterra.pieces import Piece
 
 _DENSE = 4  # coefficients of gamma up to which products of whole matrices are faster
 

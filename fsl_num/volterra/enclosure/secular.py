@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from fsl_num.volterra.enclosure.modes import BallModes
-from fsl_num.volterra.secular import balance_at_pole, zero_starts
+from fsl_num.volterra.secular import balance_at_pole, residue, zero_starts
 
 LARGEST = 400
 """The most modes; the work grows with their square."""
@@ -57,9 +57,6 @@ def secular_values(flint: Any, modes: BallModes, gamma: Any, closure: str, times
     for k, start in enumerate(starts):
         gaps = [rate - rates[k] for rate in rates]
         x = _zero(flint, gamma, weights, gaps, k, start, bits)
-        distances = [x if i == k else x + gap for i, gap in enumerate(gaps)]
-        p = x - rates[k]
-        top = sum((c / d for c, d in zip(signals, distances, strict=True)), (modes.delta + modes.noise) / p)
-        slope = gamma * sum((w / d**2 for w, d in zip(weights, distances, strict=True)), flint.arb(0))
-        totals = [total + top / slope * (p * t).exp() for total, t in zip(totals, times, strict=True)]
+        part, p = residue(gamma, rates, weights, signals, modes.delta + modes.noise, k, x), x - rates[k]
+        totals = [total + part * (p * t).exp() for total, t in zip(totals, times, strict=True)]
     return totals

@@ -15,10 +15,11 @@ from fsl_num.exponential_sums_digits import private_context
 from fsl_num.schedules import Constant, Schedule
 from fsl_num.validation import whole_count
 from fsl_num.volterra.enclosure.collocation import collocation
-from fsl_num.volterra.enclosure.gamma import Piece, pieces, rational
+from fsl_num.volterra.enclosure.gamma import pieces, rational
 from fsl_num.volterra.enclosure.modes import ball_modes
 from fsl_num.volterra.enclosure.panels import March, cut
 from fsl_num.volterra.enclosure.secular import LARGEST, secular_values
+from fsl_num.volterra.pieces import Piece
 from fsl_num.volterra.problem import Problem
 
 MOST_DIGITS = 100

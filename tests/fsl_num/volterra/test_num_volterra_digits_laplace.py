@@ -15,7 +15,7 @@ from fsl_num.schedules import Constant, schedule
 from fsl_num.spectrum import signal
 from fsl_num.volterra import Problem, Spectrum
 from fsl_num.volterra.digits.constant import solve_constant
-from fsl_num.volterra.digits.laplace import approximation_error_at, solve_laplace
+from fsl_num.volterra.digits.laplace import not_learned, solve_laplace
 from fsl_num.volterra.digits.laplace_sums import TransferSums
 
 MP = private_context(40)
@@ -80,7 +80,7 @@ def test_a_huge_model_tends_to_the_infinite_one() -> None:
 @pytest.mark.parametrize("size", [7, 10**5 - 1, 10**6, 10**15])
 def test_the_approximation_error_of_any_size(size: int) -> None:
     problem = _problem(size=size, s=0.7, beta=1.6)
-    value = float(approximation_error_at(MP, problem))
+    value = float(not_learned(MP, problem))
     assert value == pytest.approx(
         problem.model.approximation_error, rel=1e-13
     )  # what the float sums claim (spectrum: about 1e-14)
@@ -113,9 +113,9 @@ def test_the_start_is_the_whole_sum_and_facts_are_counted() -> None:
 
 def test_what_is_not_learned() -> None:
     given = Problem(Model(noise=0.0, spectrum=Spectrum([1.0, 0.5], [0.25, 0.5], tail=0.125)), gamma=0.1, horizon=9.0)
-    assert approximation_error_at(MP, given) == MP.mpf("0.125")
-    assert approximation_error_at(MP, _problem(size=math.inf)) == 0
-    assert abs(approximation_error_at(MP, _problem(size=2)) - (MP.zeta(2) - MP.mpf(5) / 4)) < MP.mpf(10) ** -38
+    assert not_learned(MP, given) == MP.mpf("0.125")
+    assert not_learned(MP, _problem(size=math.inf)) == 0
+    assert abs(not_learned(MP, _problem(size=2)) - (MP.zeta(2) - MP.mpf(5) / 4)) < MP.mpf(10) ** -38
 
 
 def test_digits_of_a_loss_that_has_fallen_by_fifty_orders():

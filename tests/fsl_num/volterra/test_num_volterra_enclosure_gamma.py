@@ -59,7 +59,8 @@ def test_decays_are_linear_pieces(share: float | None) -> None:
     assert _fraction(last.start) == Fraction(0.4) * 300 * (1 - Fraction(1 if share is None else share))
     assert _holds(last.length, (peak - final) / zeta)
     assert len(last.coefficients) == 2
-    assert _holds(last.coefficients[0], peak / batch) and _holds(last.coefficients[1], -zeta / batch)
+    assert _fraction(last.coefficients[0]) == Fraction(0.4) / Fraction(1.5)
+    assert _holds(last.coefficients[1], -zeta / batch)
 
 
 @pytest.mark.parametrize("kind", ["exponential", "stable"])

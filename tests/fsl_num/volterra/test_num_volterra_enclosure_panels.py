@@ -20,9 +20,9 @@ from fsl_num.volterra.digits.high_precision import solve_high_precision
 from fsl_num.volterra.digits.laplace import solve_laplace
 from fsl_num.volterra.enclosure import solver as enclosure
 from fsl_num.volterra.enclosure.collocation import collocation
-from fsl_num.volterra.enclosure.gamma import Piece
 from fsl_num.volterra.enclosure.panels import March, cut
 from fsl_num.volterra.enclosure.solver import solve_enclosure
+from fsl_num.volterra.pieces import Piece
 
 flint = pytest.importorskip("flint")
 MP = private_context(80)

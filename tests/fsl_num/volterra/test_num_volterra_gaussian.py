@@ -70,7 +70,7 @@ def test_few_modes_give_the_sums_over_times_and_integrals_of_gamma(case: dict[st
     rates = j**-problem.model.beta
     for power, weights in (
         (2.0 * problem.model.beta, modes.kernel_weights),
-        (1.0 + problem.model.s * problem.model.beta, modes.signals),
+        (1.0 + problem.model.s * problem.model.beta, modes.signal_weights),
     ):
         for tau, share in ((0.37, 0.9), (53.0, 0.2), (1700.0, 1.0)):
             growth = share * problem.peak_gamma * tau
