@@ -94,5 +94,6 @@ def test_the_printed_order_is_the_one_that_is_judged(name, place, change):
     parts = list(parts_of(subject.formula))
     assert not any(unlike(subject, sample, subject.says(sample)) for sample in samples)
     parts[place] = dataclasses.replace(parts[place], right=change(parts[place].right))
-    other = dataclasses.replace(subject, stated=AllOf(tuple(parts)))
+    stated = AllOf(tuple(parts)) if len(parts) > 1 else parts[0]
+    other = dataclasses.replace(subject, stated=stated)
     assert any(unlike(other, sample, other.says(sample)) for sample in samples)
