@@ -105,7 +105,10 @@ def _leaves(statement: Any) -> Iterator[Any]:
 
 
 class _Probe(dict[str, Array]):
-    """Logs of letters drawn at random, each when it is asked for: far from 0, in no order of size; b is below a."""
+    """Logs of letters drawn at random, each when it is asked for: far from 0, in no order of size; b is below a.
+
+    Of half of the probes they are of different orders, so that a term with a large power decides in some of them.
+    """
 
     def __init__(self, place: int) -> None:
         self._place = place
@@ -115,12 +118,13 @@ class _Probe(dict[str, Array]):
 
     def __missing__(self, name: str) -> Array:
         letter, _, square = name.partition("^")
-        drawn = np.random.default_rng([zlib.crc32(letter.encode()), self._place]).uniform(20.0, 400.0, 1)
+        generator = np.random.default_rng([zlib.crc32(letter.encode()), self._place])
+        drawn = generator.uniform(20.0, 400.0, 1) if self._place % 2 else 10.0 ** generator.uniform(0.5, 4.0, 1)
         self[name] = np.asarray(drawn * (2.0 if square == "2" else 1.0))
         return self[name]
 
 
-_AT: Final = [_Probe(place) for place in range(8)]
+_AT: Final = [_Probe(place) for place in range(64)]
 
 
 def _law_values(leaf: Any) -> Array | None:

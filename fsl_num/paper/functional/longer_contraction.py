@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from sympy import Expr, Integer, Integral, Sum, Symbol
@@ -18,7 +18,7 @@ from fsl_num.paper.hypotheses import MODEL
 from fsl_num.spectrum import trace
 from fsl_num.validation import Array
 from fsl_sym.best_constants import pair_of_modes
-from fsl_sym.proof import same_order
+from fsl_sym.proof import AllOf, equals, same_order
 from fsl_sym.spectrum import forgetting_kernel
 from fsl_sym.symbols import M as SIZE
 from fsl_sym.symbols import beta, j, t, z
@@ -77,26 +77,26 @@ def _reach_ray(name: str, beta: float, sizes: Array, log_t: Array, scale: Array)
     return Ray(name, scale, logs, np.log(values))
 
 
+_TRACE: Final = Symbol("trace", positive=True)
+"""The sum of the eigenvalues: a number, with no power."""
+_RATIO: Final = Integral(forgetting_kernel(t - z) * forgetting_kernel(z), (z, 0, t)) / forgetting_kernel()
+_ORDER: Final = same_order(_RATIO, _TRACE + t * SIZE ** (-2 * beta))
+LONGER: Final = AllOf((_ORDER, equals(_TRACE, Sum(j**-beta, (j, 1, SIZE)))))
+
+
 def _reach(sample: Sample) -> Equivalent:
-    return _stated(sample, LONGER.right)
+    return _stated(sample, _ORDER.right)
 
 
 def _stated(sample: Sample, order: Expr) -> Equivalent:
-    """An order in which the sum of the eigenvalues is the letter by which the rays name it: a number, with no power."""
-    named = order.replace(Sum, lambda *_: Symbol("trace", positive=True))
-    return order_statement(same_order(_RATIO, named), sample).of("t", "M")
+    return order_statement(same_order(_RATIO, order), sample).of("t", "M")
 
 
 def _reach_mutants(sample: Sample) -> dict[str, Statement]:
-    total = Sum(j**-beta, (j, 1, SIZE))
     return {
-        "bounded for all t": _stated(sample, total),
-        "bounded up to t = M^beta only": _stated(sample, total + t * SIZE**-beta),
+        "bounded for all t": _stated(sample, _TRACE),
+        "bounded up to t = M^beta only": _stated(sample, _TRACE + t * SIZE**-beta),
     }
-
-
-_RATIO = Integral(forgetting_kernel(t - z) * forgetting_kernel(z), (z, 0, t)) / forgetting_kernel()
-LONGER = same_order(_RATIO, Sum(j**-beta, (j, 1, SIZE)) + t * SIZE ** (-2 * beta))
 
 
 CLAIMS: tuple[Claim, ...] = (

@@ -204,7 +204,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "sec: proof_sketch/neumann", "sec: proof_sketch", 792, "higher powers of T against the first",
         "For t <= M^beta T^(k+1) g is at most C gamma_max T^k g for k = 1, 2, uniformly in M.",
-        order_at_most(POWER(k + 1, t), G_MAX * POWER(k, t)),
+        order_at_most(POWER(k + 1, t) / POWER(k, t), G_MAX),
         (MODEL, "t = M^beta and t = 4", "schedules up and down, with and without label noise", UP_TO_CONSTANTS),
         sketch_rays, _sketch, lambda sample: {"of that order": _sketch(sample, "both")}, role="argument",
         depends=("cor: contraction",),

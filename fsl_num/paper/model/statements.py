@@ -111,6 +111,16 @@ class Trend:
     allowance: float
     direction: Direction = "both"
 
+    @property
+    def exponents(self) -> Mapping[str, float]:
+        """The power of M, under the name of the letter."""
+        return {"M": self.power}
+
+    @staticmethod
+    def law(exponents: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
+        """The log of the order that is judged, by which it is compared with that of the formula."""
+        return np.asarray(exponents["M"] * logs["M"])
+
     def judge(self, measured: Ray) -> Judgement:
         """The slope against the power."""
         ratio = measured.values - self.power * measured.scale

@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 from typing import Any, Final
 
 import numpy as np
-from sympy import E, Function, Max, Rational, Sum, Symbol, log, oo
+from sympy import E, Function, Gt, Le, Max, Rational, Sum, Symbol, log, oo
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Ray, Statement
@@ -36,10 +36,9 @@ FLOOR: Final = Formula(
 )
 RIDGE: Final = (equals(Sum(j**-beta / (j**-beta + _kappa), (j, 1, N)), M),)
 _deviation = Function("d")
-_NEAR: Final = same_order(_deviation(s, M), M**-HALF)
-_FAR: Final = order_at_most(M ** (-1 / (2 * (1 + beta * (s - 1)))), _deviation(s, M))
+_NEAR: Final = replace(same_order(_deviation(s, M), M**-HALF), where=Le(s, 1))
+_FAR: Final = replace(order_at_most(M ** (-1 / (2 * (1 + beta * (s - 1)))), _deviation(s, M)), where=Gt(s, 1))
 SPREAD: Final = AllOf((_NEAR, _FAR))
-"""The first for s <= 1, the second for s > 1."""
 SIZES = (64, 128, 256)
 RUNS = (32, 24, 12)
 FIRST, REDRAWN = 8, 64
@@ -185,7 +184,7 @@ CLAIMS: tuple[Claim, ...] = (
         "then too much to ask; up to M = 128 the spread even grows where s is near 2 or above. Whether the bound is "
         "attained, slopes that finite sizes move by up to 0.19 do not tell.",
         SPREAD,
-        (SPECTRUM, TARGET, "s > 0; the second for s > 1",
+        (SPECTRUM, TARGET, "s > 0",
          "d(s, M) is the largest standard deviation of log risk over t", "no label noise", *RANDOM),
         spreads, _spread, lambda sample: {"M^-1/2 for every s": CONCENTRATED} if concentration(sample) < 0.35 else {},
         family="random-left", role="own", extra_points={"easy": ((Rational(2), Rational(4)),)},

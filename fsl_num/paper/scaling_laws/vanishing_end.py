@@ -52,8 +52,8 @@ FAST: Final = T**-_Q
 """The noise over a where the kernel forgets before the rate has vanished: p < beta - 1."""
 SLOW: Final = Min(M ** (1 - beta / (p + 1)) * T**-_Q, T ** (1 / beta - 1))
 """The noise over a where the memory of the spectrum decides: p > beta - 1."""
-RESONANT: Final = T**-_Q * Min(log(M), log(T))
-"""The noise over a where both do: p = beta - 1; for M and T from 2 on."""
+RESONANT: Final = T ** (1 / beta - 1) * Min(log(M), log(T))
+"""The noise over a where both do: p = beta - 1, q = 1 - 1/beta; for M and T from 2 on."""
 OFF: Final = Formula(beta - p - 1, "!=", 0)
 """That p is not beta - 1, in the form in which the expansion asks for it."""
 Powers = Callable[[Any], Mapping[str, Any]]
@@ -163,6 +163,13 @@ def _measured(sample: Sample, powers: Powers, rays: Callable[[Sample, float], tu
     return {name: rays(sample, float(power)) for name, power in powers(sample.beta).items()}
 
 
+def _beyond(sample: Sample, powers: Powers, rays: Callable[[Sample, float], tuple[Ray, ...]]) -> dict[str, Any]:
+    """One of the parts with a power on the other side of beta - 1, as far from it as resolves the two laws."""
+    far = min(0.5, 0.5 * (float(sample.beta) - 1.0))
+    side = 1.0 if powers is fast_powers else -1.0
+    return {next(iter(powers(sample.beta))): rays(sample, float(sample.beta) - 1.0 + side * far)}
+
+
 def _short_noise(sample: Sample, power: float) -> tuple[Ray, ...]:
     """The noise of a decay of an intrinsic time below 1."""
     grid = even_grid(8.0, sample)
@@ -205,7 +212,10 @@ def power_claim(
     return Claim(
         name, "eqn: fsl-simplified", 883, title, text, formula, hypotheses,
         lambda sample: _measured(sample, powers, rays), statement, mutants, role="own",
-        beyond=lambda sample: {"T to 0": _measured(sample, powers, _short_law if rays is _law_rays else _short_noise)},
+        beyond=lambda sample: {
+            "T to 0": _measured(sample, powers, _short_law if rays is _law_rays else _short_noise),
+            "p beyond": _beyond(sample, powers, rays),
+        },
         **more,
     )  # fmt: skip
 

@@ -3,7 +3,7 @@
 import dataclasses
 
 import pytest
-from sympy import Integral, Min, Rational, log
+from sympy import Integral, Max, Min, Rational, log
 
 from fsl_num.claims.agreement import agreement, unlike
 from fsl_num.claims.claim import Sample
@@ -11,7 +11,7 @@ from fsl_num.claims.formula_laws import parts_of
 from fsl_num.claims.records import Verdict
 from fsl_num.claims.registry import claim
 from fsl_num.claims.statements import Joint
-from fsl_num.claims.verification import verify
+from fsl_num.claims.verification import samples_of, verify
 from fsl_sym.proof import AllOf, Formula, order_at_most
 from fsl_sym.symbols import T2, E, M, beta, sigma
 from fsl_sym.values import exact
@@ -76,3 +76,24 @@ def test_what_holds_a_sum_or_has_no_law_is_not_compared():
 def test_a_statement_that_is_made_of_the_formula_needs_no_comparison():
     made = claim("lem: half-scale/beyond")
     assert made.statement is None and compared(made).same == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "change"),
+    [
+        ("sec: proof_sketch/neumann", 0, lambda order: order**2),
+        ("thm: fsl-random/spread", 0, lambda order: order**2),
+        ("vanishing-end/resonance", 0, lambda order: order.replace(Min, Max)),
+        ("cor: contraction/longer", 0, lambda order: order.subs(M ** (-2 * beta), M**-beta)),
+    ],
+)
+def test_the_printed_order_is_the_one_that_is_judged(name, place, change):
+    """Of quotients, of trends, of a power that a hypothesis fixes, and where one term seldom decides."""
+    subject = claim(name)
+    samples = [sample for each in samples_of(subject, "quick", 0).values() for sample in each]
+    parts = list(parts_of(subject.formula))
+    assert not any(unlike(subject, sample, subject.says(sample)) for sample in samples)
+    parts[place] = dataclasses.replace(parts[place], right=change(parts[place].right))
+    stated = AllOf(tuple(parts)) if len(parts) > 1 else parts[0]
+    other = dataclasses.replace(subject, stated=stated)
+    assert any(unlike(other, sample, other.says(sample)) for sample in samples)
