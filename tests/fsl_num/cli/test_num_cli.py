@@ -80,7 +80,7 @@ def test_tab_completes_commands_and_options(typed, offered, monkeypatch, capsys)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_a_shell_is_told_how_to_complete(shell, monkeypatch, capsys):
+def test_a_shell_learns_how_to_complete(shell, monkeypatch, capsys):
     monkeypatch.setenv("_FSL_COMPLETE", f"{shell}_source")
     assert main([]) == 0 and f"_FSL_COMPLETE={shell}_complete" in capsys.readouterr().out
 
