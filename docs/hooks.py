@@ -47,6 +47,12 @@ STYLE = {
 LINE_ANCHOR = re.compile(r'<a id="[^"]*__codelineno-[^>]* href=[^>]*></a>')
 """A link without a text at the beginning of a line of code, at which a keyboard would stop."""
 
+UNNAMED = {
+    re.compile(r'<div class="md-search"[^>]*role="dialog"'): "Search",
+    re.compile(r'<label class="md-nav__link " [^>]*id="__nav_\d+_label"[^>]*'): "Pages of the section",
+}
+"""What the theme leaves without a name for those who do not see it, and its name."""
+
 _SHIM = "https://unpkg.com/iframe-worker/shim"
 """What the theme would load from a network where the site is opened from a folder."""
 
@@ -86,7 +92,7 @@ def on_files(files: Any, config: Any) -> Any:
         raise RuntimeError(f"the site would show {ROOT}, and run {explorer.__file__}")
     made: dict[str, str | bytes] = {"style.css": style(), FONT: font()}
     made["changes.md"] = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    made["graph.js"] = (STYLES / "graph.js").read_text(encoding="utf-8")
+    made |= {name: (STYLES / name).read_text(encoding="utf-8") for name in map(str, config["extra_javascript"])}
     with ThreadPoolExecutor(1) as aside:  # all that needs no verdict is made while other processes verify
         verdicts = aside.submit(_verdicts)
         optima = table(list(SCHEDULES))
@@ -122,11 +128,14 @@ def on_page_content(html: str, **_: Any) -> str:
 
 
 def on_post_page(output: str, page: Any, **_: Any) -> str:
-    """Take the search's help for pages opened from a folder from the site itself, and empty links out of the code.
+    """Take the search's help for pages opened from a folder from the site itself, and empty links out of the code, and
+    name what the theme leaves without a name.
 
     Lines of the sources of claims are linked to, and keep their anchors, which are no links.
     """
     output = LINE_ANCHOR.sub("", output)
+    for unnamed, name in UNNAMED.items():
+        output = unnamed.sub(rf'\g<0> aria-label="{name}"', output)
     return output.replace(_SHIM, f"{page.url.count('/') * '../'}search-from-a-folder.js")
 
 

@@ -19,6 +19,7 @@ from fsl_num.report.html.texts import capital, number
 __all__ = ["page"]
 
 STYLES = ("colours.css", "cards.css", "page.css")
+SCRIPTS = ("page.js", "graph.js", "scrolled.js")
 Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
 
 TITLE = "Functional scaling laws: every claim, checked"
@@ -89,7 +90,7 @@ def page(
         roles_present=list(dict.fromkeys((each.role, ROLES.get(each.role, each.role)) for each in shown.values())),
         optima=optima, sections=_by_section(records, shown),
         style=Markup("".join((folder / name).read_text(encoding="utf-8") for name in STYLES)),
-        script=Markup("".join((folder / name).read_text(encoding="utf-8") for name in ("page.js", "graph.js"))),
+        script=Markup("".join((folder / name).read_text(encoding="utf-8") for name in SCRIPTS)),
     )  # fmt: skip
     return f"{document.strip()}\n"
 
