@@ -67,8 +67,8 @@ def test_no_choice_drawn_at_random_is_better(point, noise):
 def test_values_grow_with_the_exponents_of_the_optimal_allocation(budget, point):
     """The constant over ten decades is one but for what is left of lower orders: .02 of an exponent."""
     amounts = 1e16, 1e26
-    first = plan_run(**{budget: amounts[0]}, s=point[0], beta=point[1])
-    second = plan_run(**{budget: amounts[1]}, s=point[0], beta=point[1], schedule=first.schedule)
+    first, second = (plan_run(**{budget: each}, s=point[0], beta=point[1]) for each in amounts)
+    assert first.schedule == second.schedule
     regime = optimal_allocation(first.schedule, budget).at(*point)
     compared = 0
     for name, order in regime.quantities.items():
