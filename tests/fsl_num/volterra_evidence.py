@@ -5,7 +5,7 @@
 prints two tables. Agreement: for every method the worst relative difference from the truth, and the worst between any
 two methods that promise as much. Honesty: true error over claimed error, its median and maximum, and the lies.
 
-The truth of a case is known to 30 digits at least: by a way outside the package (matrix exponentials, variation of
+The truth of a case is known to 20 digits at least: by a way outside the package (matrix exponentials, variation of
 constants) where there is one, else by a solver of the package with digits. Where there is neither (gamma varies and M
 is large) the integral equation, collocated without modes, stands for it to 13 digits, and no error can be judged; for
 Discrete schedules the panels do.
@@ -30,6 +30,9 @@ from volterra_grid import Case, cases
 from volterra_outside import relative
 
 from fsl_num.volterra import METHODS
+
+TRUTH = 20
+"""Digits of a truth: four beyond the floats that are judged by it."""
 
 GOAL = 1e-12
 """Worst relative disagreement of two sharp methods in float64."""
@@ -147,7 +150,7 @@ def verify(case: Case, names: Iterable[str] | None = None, largest: float = math
 
     ``largest``: the model up to which the package is asked for a truth with digits; it can cost minutes.
     """
-    truth, digits, source = None, 30, ""
+    truth, digits, source = None, TRUTH, ""
     for name in (*OUTSIDE, *PRECISE) if case.problem.model.size <= largest else OUTSIDE:
         found = precise_answers(case, digits, (name,)).get(name)
         if found is not None and found.sharp(10.0 ** (2 - digits)):
@@ -202,7 +205,7 @@ def lies(outcomes: list[Outcome]) -> list[str]:
     return [
         f"{name}: {outcome.case.name}: true/claimed {ratio:.3g} at t = {t:.6g}, claimed {error:.3g} of {float(y):.6g}"
         for outcome in outcomes
-        if outcome.digits >= 30
+        if outcome.digits >= TRUTH
         for name, answer in outcome.answers.items()
         if answer.errors is not None
         for ratio, t, error, y in zip(
@@ -217,7 +220,7 @@ def honesty_table(outcomes: list[Outcome]) -> str:
     ratios: dict[str, list[tuple[float, str]]] = defaultdict(list)
     for outcome in outcomes:
         for name, answer in outcome.answers.items():
-            if outcome.digits >= 30 and answer.errors is not None:
+            if outcome.digits >= TRUTH and answer.errors is not None:
                 ratios[name] += [(ratio, outcome.case.name) for ratio in outcome.ratios(name)]
     lines = ["| method | errors judged | median true/claimed | maximum | at |", "|---|---|---|---|---|"]
     for name, rows in ratios.items():

@@ -1,7 +1,9 @@
 r"""Radau IIA collocation in Legendre coefficients, diagonalised by Arb: a fast guess, to be proven afterwards.
 
 On [0, 1], in P_n(2y - 1), collocation at the Radau nodes is arithmetic modulo P_s - P_(s-1), whose zeros they are:
-integration from 0 and multiplication become s x s matrices. Nothing here is rigorous or needs to be.
+integration from 0 and multiplication become s x s matrices. Nothing here is rigorous or needs to be. It is not the
+table of :mod:`fsl_num.volterra.radau`, which needs no python-flint: Arb's eigenvalues take a half to a seventh of the
+time, and a proof needs the coefficients of a polynomial and not values at nodes.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@ r"""The spectrum in ball arithmetic: few exponentials, and a proven bound of wha
 
 Small models keep all their modes. Otherwise the first J are kept, and the sums over j > J are integrals of exp(-tau x)
 over a measure on [0, 1], x = ((J + 1)/j)^beta, tau = 2 t (J + 1)^-beta, with moments that are Hurwitz zeta values. As
-the 2n-th derivative lies in [0, tau^(2n)], Gauss's rule of n nodes is too small by at most tau^(2n) norm/(2n)!.
+the 2n-th derivative lies in [0, tau^(2n)], Gauss's rule of n nodes is too small by at most tau^(2n) norm/(2n)!. The
+modes of :mod:`fsl_num.volterra.digits.modes` are fewer on long horizons, but their bounds are computed in floats.
 """
 
 from __future__ import annotations

@@ -5,7 +5,8 @@ panels a + h y, 0 <= y <= 1, each by an exact polynomial. Its integrated defect
 
     R_k(y) = u_k(y) - u_k(0) + h int_0^y (r_k u_k - w_k gamma g),    |R_k| <= sum of |Legendre coefficients|,
 
-is computed in balls, and :mod:`fsl_num.volterra.enclosure.bounds` says what it can do at most.
+is computed in balls, and :mod:`fsl_num.volterra.enclosure.bounds` says what it can do at most. The other marches keep
+the ends of panels alone, and numpy's is one of products of whole arrays: none gives the polynomials that a defect has.
 """
 
 from __future__ import annotations

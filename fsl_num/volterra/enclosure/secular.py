@@ -3,7 +3,8 @@ r"""Constant gamma with proven error bounds: the secular equation in ball arithm
 With w_j = lambda_j^2 and r_j = 2 lambda_j the function h(p) = 1 - gamma sum_j w_j/(p + r_j) increases from -inf to +inf
 between neighbouring poles, and to 1 beyond the last one, so it has exactly one zero in each interval: a change of
 sign, decided in ball arithmetic, is a proof. The solution is the sum of the residues there and at p = 0, every
-operation of which encloses its rounding. The closure "gaussian" only has other rates, 2 lambda_j - gamma lambda_j^2.
+operation of which encloses its rounding. Equation and residues are those of the solvers with digits and in floats; only
+how a zero is found differs. The closure "gaussian" only has other rates, 2 lambda_j - gamma lambda_j^2.
 """
 
 from __future__ import annotations

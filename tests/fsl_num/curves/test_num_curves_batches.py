@@ -267,9 +267,14 @@ def test_a_comparison_names_the_laws_that_were_fitted(capsys):
     assert "fsl-sgd = fsl-sgd-batches" in said and "fsl-full =" not in said
 
 
+@pytest.fixture(scope="module")
+def of_one_run(runs):
+    return fit(next(iter(runs.values())), intervals=False, starts=1)
+
+
 @pytest.mark.parametrize("wrong", [0, -8, float("nan"), float("inf"), "8", None, [8]])
-def test_a_batch_size_is_a_positive_number(runs, wrong):
-    result = fit(next(iter(runs.values())), intervals=False, starts=1)
+def test_a_batch_size_is_a_positive_number(of_one_run, wrong):
+    result = of_one_run
     with pytest.raises((TypeError, ValueError), match="batch_size must be"):
         result.at_batch(wrong)
     with pytest.raises(TypeError, match="curve must be a LossCurve"):

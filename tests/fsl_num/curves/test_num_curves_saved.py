@@ -1,6 +1,7 @@
 """Fits as JSON text."""
 
 import json
+from functools import cache
 
 import numpy as np
 import pytest
@@ -10,6 +11,12 @@ from fsl_num import LossCurve, Plan, step_rates
 from fsl_num.curves.fit import fit
 from fsl_num.curves.result import FitResult
 from fsl_num.curves.saved import FORMAT
+
+
+@cache
+def saved():
+    """The text of one fit, which tests damage."""
+    return fit(run("cosine"), "momentum", starts=1, intervals=False).to_json()
 
 
 def test_a_fit_survives_being_written_and_read():
@@ -50,7 +57,7 @@ def test_the_runs_of_a_fit_take_little_room():
     ],
 )  # fmt: skip
 def test_damaged_runs_are_refused(spoilt):
-    content = json.loads(fit(run("cosine"), "momentum", starts=1, intervals=False).to_json())
+    content = json.loads(saved())
     content["runs"][0] |= spoilt
     with pytest.raises(ValueError, match="damaged in its field 'runs'"):
         FitResult.from_json(json.dumps(content))
@@ -69,6 +76,5 @@ def test_damaged_runs_are_refused(spoilt):
     ],
 )
 def test_a_damaged_fit_is_refused(spoil, told):
-    text = fit(run("cosine"), "momentum", starts=1, intervals=False).to_json()
     with pytest.raises(ValueError, match=told):
-        FitResult.from_json(spoil(text))
+        FitResult.from_json(spoil(saved()))

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -13,6 +14,14 @@ from fsl_num.claims.verification import samples_of
 
 def sample_of(subject):
     return samples_of(subject, "quick", 0)[subject.regimes[-1]][0]
+
+
+@cache
+def measurement(name):
+    """The claim, a sample, and what it measures there: once for all letters that are changed."""
+    subject = claim(name)
+    sample = sample_of(subject)
+    return subject, sample, subject.measure(sample)
 
 
 def changed(measured, letter, change):
@@ -87,9 +96,7 @@ OUTSIDE = [
 
 @pytest.mark.parametrize(("name", "letter", "change"), OUTSIDE)
 def test_what_is_measured_outside_the_hypotheses_is_not_judged(name, letter, change):
-    subject = claim(name)
-    sample = sample_of(subject)
-    measured = subject.measure(sample)
+    subject, sample, measured = measurement(name)
     assert violated(subject, sample, measured) == ""
     assert violated(subject, sample, changed(measured, letter, change)) != ""
 

@@ -102,12 +102,12 @@ def test_the_interval_of_a_constant_holds_it_at_budgets_between(asked):
     )
 
 
-@pytest.mark.parametrize("asked", [{"data": 1e7, "noise": 3.0}, {"compute": 1e9}], ids=str)
+@pytest.mark.parametrize("asked", [{"data": 1e7, "noise": 3.0}, {"compute": 1e7}], ids=str)
 def test_the_command_that_it_names_finds_a_schedule_at_least_as_good(asked, capsys):
     found = plan_run(**asked, s="1/2", beta=2)
     assert main([*found.notes[-1].rpartition("fsl ")[2].split(), "--json"]) == 0
     best = json.loads(capsys.readouterr().out)["excess_risk"]
-    # .69 and .84 were measured; with the noise forgotten .40
+    # .69 and .88 were measured; with the noise forgotten .40
     assert 0.55 * found["excess_risk"].value < best <= found["excess_risk"].value
 
 

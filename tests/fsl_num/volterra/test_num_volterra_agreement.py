@@ -70,7 +70,7 @@ def test_methods_agree_to_what_they_promise_and_none_lies_about_its_error(kind, 
         (outcome, name, answer)
         for outcome in outcomes
         for name, answer in outcome.answers.items()
-        if outcome.digits >= 30 and answer.errors is not None
+        if outcome.digits >= evidence.TRUTH and answer.errors is not None
     ]
     ratios = [ratio for outcome, name, _ in judged for ratio in outcome.ratios(name)]
     assert len(ratios) >= 8

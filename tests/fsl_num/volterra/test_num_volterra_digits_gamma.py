@@ -116,14 +116,6 @@ def test_functions_below_zero_are_refused(bad: float) -> None:
     assert exact_gamma(MP, _problem(gamma=lambda t: 0.0 if t == 0.123 else 0.25), None).value(MP.mpf(0.123), None) == 0
 
 
-def test_steps_of_rate_zero_take_no_time_and_those_of_rate_one_do() -> None:
-    plan = Discrete(rates=[1.0, 0.0, 0.5, 1.0, 0.0], batch_sizes=[4.0, 1.0, 1.0, 4.0, 1.0])
-    gamma = exact_gamma(MP, _problem(gamma=plan, horizon=None), None)
-    assert gamma.breaks == [1, MP.mpf("1.5")] and gamma.end == MP.mpf("2.5")
-    found = [float(gamma.value(MP.mpf(t), None)) for t in (0.5, 1.0, 1.2, 1.5, 2.0, 2.5)]
-    assert found == [0.25, 0.25, 0.5, 0.5, 0.25, 0.25]
-
-
 @pytest.mark.parametrize("angle", ["1e-30", "1e-12", "0.04", "0.06", "1", "3"])
 @pytest.mark.parametrize("final", [0.0, 1e-3, 0.3])
 def test_the_cosine_schedule_is_inverted_to_all_digits(angle: str, final: float) -> None:
