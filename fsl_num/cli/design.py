@@ -55,7 +55,7 @@ def _refuse_useless(arguments: Arguments) -> None:
         useless, place = ["gamma", "batches_at", "volterra", "with_average"], "with --fit: it belongs to the theory"
     else:
         useless = ["steps", "log", "from_step", "over_draws", "second_fit", "export"]
-        useless += [] if isinstance(arguments.batches_at, str) else ["peak_lr", "min_lr", "warmup"]
+        useless += [] if isinstance(arguments.batches_at, str) else ["peak_lr", "floor_lr", "warmup"]
         place = "without --fit: in the theory the law knows gamma alone, up to --gamma, over a budget of samples"
     for name in useless:
         if getattr(arguments, name):
@@ -117,7 +117,7 @@ def _batches_at(arguments: Arguments) -> tuple[float, str, dict[str, Any]] | Non
         raise InputError(f"{option} must be positive, got {float(largest):g}: the largest learning rate of the batches")
     if not named:
         return float(largest), "constant", {}
-    composed = {"warmup": arguments.warmup, "floor": arguments.min_lr and float(arguments.min_lr)}
+    composed = {"warmup": arguments.warmup, "floor": arguments.floor_lr and float(arguments.floor_lr)}
     return float(largest), arguments.batches_at, {name: each for name, each in composed.items() if each}
 
 
@@ -144,7 +144,7 @@ def _from_fit(arguments: Arguments) -> int:
             arguments.steps,
             peak=arguments.peak_lr if arguments.peak_lr in (None, "free") else float(arguments.peak_lr),
             family=arguments.family,
-            floor=float(arguments.min_lr),
+            floor=float(arguments.floor_lr),
             warmup=arguments.warmup if run is None else None,
             run=run,
             from_step=arguments.from_step,
@@ -215,7 +215,7 @@ def _theory_options() -> list[Option]:
         ("--compute", "the budget: model size times data, the size of the model to be chosen", {"choice": "budget"}),
         ("--gamma", "the largest learning rate over batch size (default: 1/tr(H), half of what is stable)", {}),
         ("--batches-at", "the design as batch sizes, at this constant learning rate, or under the schedule NAME with "
-         "--peak-lr, --warmup and --min-lr", {"type": _RateOrSchedule("fsl_num.schedules:SCHEDULES")}),
+         "--peak-lr, --warmup and --floor-lr", {"type": _RateOrSchedule("fsl_num.schedules:SCHEDULES")}),
     ]  # fmt: skip
     flags = [
         flag("--volterra", "the best rates under the Volterra equation itself, too", section=section),
@@ -235,7 +235,8 @@ COMMANDS = {
                    help="the largest rate (default: the largest peak fitted, of a run its own)"),
             Option("--family", type=Names("fsl_num.design.families:FAMILIES", "non-increasing", "free"),
                    default="non-increasing", help="(default: non-increasing)"),
-            Option("--min-lr", type=REAL, default=0, help="the least rate after warmup (default: 0)"),
+            Option("--floor-lr", former="--min-lr", type=REAL, default=0,
+                   help="the least rate after warmup (default: 0)"),
             Option("--log", metavar="RUN", help="the log of a run under way, whose steps are fixed"),
             Option("--from-step", type=whole(1), help="its update from which the schedule is open (default: its last)"),
             flag("--over-draws", "the least mean loss over the draws of the fit, not that of the best fit"),

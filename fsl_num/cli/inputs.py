@@ -26,7 +26,7 @@ _LONGEST: Final = 2**28
 _SHOWN: Final = 6
 """Names that a refusal lists at most."""
 
-_OPTIONS: Final = {"peak": "peak_lr", "floor": "min_lr", "final": "final_lr", "size": "model_size"}
+_OPTIONS: Final = {"peak": "peak_lr", "floor": "floor_lr", "final": "final_lr", "size": "model_size"}
 """Parameters of the library that an option has under another name."""
 
 _PARAMETER = re.compile(r"^[a-z_]+(?= must )|\b[a-z]+_[a-z_]+\b(?![='])")
@@ -172,24 +172,30 @@ def real_number(text: str) -> Fraction:
         value = Fraction(typed)
         if abs(value) < Fraction(10) ** 308:
             return value
-    meant = _respelled(typed)
+    meant = " or ".join(_respelled(typed))
     raise InputError(f"must be a number, for example 1/2 or 0.5, not {text!r}{meant and f': write {meant}'}")
 
 
 _UNITS: Final = {"k": "e3", "m": "e6", "b": "e9", "g": "e9", "t": "e12"}
 _WITH_UNIT = re.compile(r"([+-]?[\d.,]+)\s*([%kmbgt])?", re.ASCII | re.IGNORECASE)
+_GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?", re.ASCII)
 
 
-def _respelled(typed: str) -> str:
-    """A percentage, a decimal comma, a letter for thousands or a printed minus sign as it is written here; else ""."""
+def _respelled(typed: str) -> list[str]:
+    """A percentage, a comma, a letter for thousands or a printed minus sign as it is written here, if it is one.
+
+    A comma before three digits may part thousands or decimals: both are returned, the thousands first.
+    """
     if (plain := with_plain_minus(typed)) != typed:
-        return plain if _DECIMAL.fullmatch(plain) or _RATIONAL.fullmatch(plain) else _respelled(plain)
+        return [plain] if _DECIMAL.fullmatch(plain) or _RATIONAL.fullmatch(plain) else _respelled(plain)
     parts = _WITH_UNIT.fullmatch(typed)
-    number = parts[1].replace(",", ".", 1) if parts else ""
-    if parts is None or not _DECIMAL.fullmatch(number) or number == typed:
-        return ""
+    if parts is None:
+        return []
     unit = (parts[2] or "").lower()
-    return f"{float(number) / 100:g}" if unit == "%" else number + _UNITS.get(unit, "")
+    numbers = [parts[1].replace(",", "")] if _GROUPED.fullmatch(parts[1]) else []
+    numbers.append(parts[1].replace(",", ".", 1))
+    plain_numbers = [number for number in numbers if _DECIMAL.fullmatch(number) and number != typed]
+    return [f"{float(each) / 100:g}" if unit == "%" else each + _UNITS.get(unit, "") for each in plain_numbers]
 
 
 def positive_number(text: str) -> Fraction:
@@ -248,8 +254,8 @@ def whole_number(least: int) -> Callable[[str], int]:
             return int(value) if value.denominator == 1 and least <= value < 10**18 else None
 
         if (value := whole(text)) is None:
-            meant = _respelled(text)
-            hint = f": write {meant}" if whole(meant) is not None else ""
+            meant = next((each for each in _respelled(text) if whole(each) is not None), "")
+            hint = f": write {meant}" if meant else ""
             raise InputError(f"must be a whole number of at least {least}, not {text!r}{hint}")
         return value
 

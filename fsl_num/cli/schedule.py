@@ -50,7 +50,7 @@ def run(arguments: Arguments) -> int:
     with refused():
         rates: Array = step_rates(given, **parameters)
         if arguments.export is not None:
-            made = export(given, arguments.export, title=_title(arguments), **parameters)
+            made = export(given, arguments.export, title=arguments.name, **parameters)
     outputs.write("--csv", lambda: report.schedule_csv(rates))
     outputs.draw("--plot", lambda: report.schedule_figure(rates, arguments.name))
     if made is not None:
@@ -73,10 +73,6 @@ def _schedule(arguments: Arguments) -> tuple[Any, dict[str, Any]]:
     if arguments.peak_lr is None or arguments.steps is None:
         raise InputError(f"the schedule {arguments.name} needs --peak-lr and --steps")
     return arguments.schedule, named_parameters(arguments)
-
-
-def _title(arguments: Arguments) -> str:
-    return arguments.name if arguments.name.isprintable() and '"' not in arguments.name else "rates of a file"
 
 
 COMMANDS = {

@@ -110,8 +110,9 @@ class LossCurve(Result):
                 raise CurveError(f"{name} must be one of {', '.join(allowed)}, got {value!r}")
         size = None if self.model_size is None else positive("model_size", self.model_size)
         warmup = 0 if self.warmup is None else whole_count("warmup", self.warmup, least=0)
-        unseen = self.unseen
-        if unseen is None:
+        if self.unseen is not None:
+            unseen = whole_count("unseen", self.unseen, least=0)
+        else:
             unseen = unseen_updates(step) if self.warmup is None and self.schedule is None else 0
         values = {"step": step.astype(np.int64), "loss": loss, "lr": lr, "batch_size": batch, "rows": rows.copy()}
         scatter = positive("scatter", self.scatter, zero=True)
@@ -155,7 +156,7 @@ class LossCurve(Result):
             except ValueError as error:
                 raise CurveError(f"{self.name}: {error}", int(self.rows[-1])) from error
         else:
-            whole = as_plan(self.schedule, warmup=self.warmup)
+            whole = as_plan(self.schedule)
             if whole.rates.size < last:
                 raise CurveError(
                     f"{self.name}: the schedule has {whole.rates.size} updates, but the last row is after {last}",
@@ -186,7 +187,7 @@ class LossCurve(Result):
         >>> LossCurve([1, 3], [3.0, 2.5], schedule=[0.1] * 9).updates, LossCurve([1, 3], [3, 2], lr=[0.1, 0.1]).updates
         (9, 3)
         """
-        known = self.plan if self.schedule is None else as_plan(self.schedule, warmup=self.warmup)
+        known = self.plan if self.schedule is None else as_plan(self.schedule)
         return int(max(known.rates.size, self.plan.rates.size))
 
     def rates(self, warmup: int) -> Array:

@@ -71,11 +71,43 @@ def fit(
     >>> round(result.parameters["L0"], 2), round(result.parameters["s"], 1)
     (2.0, 0.6)
     """
+    given, used = _curves(curves), Settings(**settings)
+    intervals, seed = flag("intervals", intervals), whole_seed(seed)
+    warnings = [*_unlike_words(given), *_warnings(given, used)]
+    tried, warmed, about_warmup = _searched_with_warmup(law, given, used)
+    chosen, theta = tried.whole.law, tried.search.best.theta
+    warnings += [*about_warmup, *_missed_words(tried.curves, tried.whole, theta)]
+    notes = list(tried.notes)
+    words, alarming = batch_words(chosen, tried.whole.plans)
+    if words:
+        (warnings if alarming else notes).append(words)
+    posterior: Posterior | None = None
+    if intervals:
+        seeds, pairs = seed_variance(tried.measured)
+        if pairs:
+            (warnings if math.sqrt(seeds) > _SEEDS else notes).append(_seed_words(seeds, pairs))
+        posterior = _posterior(tried, seeds, seed)
+    return FitResult(
+        chosen,
+        tuple(float(value) for value in theta),
+        tuple(tried.curves),
+        used,
+        tried.search.best.objective,
+        identifiability(tried.whole, theta, tried.search, theta[None] if posterior is None else posterior.samples),
+        posterior,
+        (*notes, *_notes(tried, used, posterior)),
+        max(float(curve.plan.times[-1]) for curve in tried.curves),
+        warmed,
+        tuple(warnings),
+    )
+
+
+def _curves(curves: LossCurve | Sequence[LossCurve]) -> list[LossCurve]:
+    """The curves given, as a list, checked: of each the rates of half of its updates are known."""
     needed = "one LossCurve or more, as read_curve makes of a file and curve_from of a table"
     given = [curves] if isinstance(curves, LossCurve) else entries("curves", curves, least=1, needed=needed)
     if not all(isinstance(each, LossCurve) for each in given):
         raise TypeError(f"curves must be {needed}, got {described(curves)}")
-    used, curves_given = Settings(**settings), given
     for curve in given:
         if curve.unseen > _UNSEEN * curve.plan.rates.size:
             raise CurveError(
@@ -84,81 +116,14 @@ def fit(
                 " run (--branch-of), or subtract the steps done before; else say how long it warmed up (warmup=,"
                 " --warmup; 0: the first rate from the first update on)"
             )
-    intervals, seed = flag("intervals", intervals), whole_seed(seed)
-    notes: list[str] = []
-    warnings = [*_unlike_words(given), *_warnings(given, used)]
-    tried = _searched(law, given, used)
-    unseen = [curve.name for curve in given if curve.unseen]
-    warmed: bool | None = None
-    if unseen and not tried.whole.law.final_only:
-        other = _searched(law, [curve.warmed() for curve in given], used)
-        held, rising = (each.search.best.objective for each in (tried, other))
-        usual = all(curve.unseen <= _LONGEST_WARMUP * curve.plan.rates.size for curve in given)
-        warmed = rising < (_CLEARLY if usual else 1.0) * held
-        warnings.append(words_of_fit(unseen, held, rising, warmed))
-        if warmed:
-            tried, curves_given = other, [curve.warmed() for curve in given]
-    given, whole, thinned, search_of_starts = tried.curves, tried.whole, tried.thinned, tried.search
-    notes += tried.notes
-    chosen = whole.law
-    theta = search_of_starts.best.theta
-    warnings += _missed_words(given, whole, theta)
-    words, alarming = batch_words(chosen, whole.plans)
-    if words:
-        (warnings if alarming else notes).append(words)
-    posterior: Posterior | None = None
-    if intervals:
-        seeds, pairs = seed_variance(curves_given)
-        if pairs:
-            (warnings if math.sqrt(seeds) > _SEEDS else notes).append(_seed_words(seeds, pairs))
-        residuals = Residuals.of(whole, theta, seeds)
-        scatter = math.sqrt(float(np.mean([curve.scatter**2 for curve in given])))
-        # a curve alone leaves the most open, and draws of it take the least time
-        samples, misfit, residuals = draw(
-            thinned, theta, residuals, seed, max(FEWEST_DRAWS, 3 * FEWEST_DRAWS // len(given))
-        )
-        posterior = Posterior(samples, residuals, misfit, scatter)
-    report = identifiability(whole, theta, search_of_starts, theta[None] if posterior is None else posterior.samples)
-    shown = [
-        f"{name} {mean:.2g} +- {used.prior_width * width:.2g}"
-        for name, mean, width in zip(chosen.names, whole.chart.centre, whole.chart.width, strict=True)
-        if math.isfinite(used.prior_width * width)
-    ]
-    if shown:
-        logs = ", ".join(name for name in ("p", "q", "s", "gamma") if name != "q" or name in chosen.names)
-        notes.append(
-            f"Expected before any loss is seen: {', '.join(shown)} (of logarithms: of {logs}, of c (1 + gamma) T"
-            f"{', of P_c over the largest peak fitted' * ('P_c' in chosen.names)} and, for B, of the noise at the peak"
-            " as a share of the loss; of (E/A)/(B/loss); prior_width widens it)."
-        )
-    if not search_of_starts.best.settled and search_of_starts.agreed < 2:
-        notes.append("The descent was stopped before it settled: the parameters may not be the best.")
-    if posterior is not None and not chosen.final_only:
-        notes.append(transfer_words(transfer(chosen, given, theta, posterior)))
-    if len(given) == 1 and not chosen.final_only:
-        notes.append(
-            "Fitted to one curve: the noise law and the signal are distinguished only where its learning rate both"
-            " stays high and falls. Check the prediction of another schedule on at least one more run."
-        )
-    return FitResult(
-        chosen,
-        tuple(float(value) for value in theta),
-        tuple(given),
-        used,
-        search_of_starts.best.objective,
-        report,
-        posterior,
-        tuple(notes),
-        max(float(curve.plan.times[-1]) for curve in given),
-        warmed,
-        tuple(warnings),
-    )
+    return given
 
 
 @dataclass(frozen=True, eq=False)
 class _Searched:
-    """The best parameters for curves, as they were reduced, with what was bound to them."""
+    """The best parameters for curves ``measured``, as they were reduced to ``curves``, with what was bound to them."""
 
+    measured: Sequence[LossCurve]
     curves: list[LossCurve]
     whole: Task
     thinned: Task
@@ -187,7 +152,63 @@ def _searched(law: str | Law, curves: Sequence[LossCurve], settings: Settings) -
             " simpler law"
         )
     best = search(whole, thinned, chosen.start_grid(whole.plans)[: settings.starts])
-    return _Searched(given, whole, thinned, best, notes)
+    return _Searched(curves, given, whole, thinned, best, notes)
+
+
+def _searched_with_warmup(
+    law: str | Law, curves: Sequence[LossCurve], settings: Settings
+) -> tuple[_Searched, bool | None, list[str]]:
+    """Search; where logs begin late, with and without a linear warmup before them.
+
+    Return the one that is taken, whether it is that with the warmup (None where nothing was to be decided), and in
+    words why.
+    """
+    held = _searched(law, curves, settings)
+    unseen = [curve.name for curve in curves if curve.unseen]
+    if not unseen or held.whole.law.final_only:
+        return held, None, []
+    rising = _searched(law, [curve.warmed() for curve in curves], settings)
+    objectives = held.search.best.objective, rising.search.best.objective
+    usual = all(curve.unseen <= _LONGEST_WARMUP * curve.plan.rates.size for curve in curves)
+    warmed = objectives[1] < (_CLEARLY if usual else 1.0) * objectives[0]
+    return rising if warmed else held, warmed, [words_of_fit(unseen, *objectives, warmed)]
+
+
+def _posterior(tried: _Searched, seeds: float, seed: int) -> Posterior:
+    """Draws of the parameters about the best ones; ``seeds``: the variance of log loss between runs trained alike."""
+    theta = tried.search.best.theta
+    # a curve alone leaves the most open, and draws of it take the least time
+    count = max(FEWEST_DRAWS, 3 * FEWEST_DRAWS // len(tried.curves))
+    samples, misfit, residuals = draw(tried.thinned, theta, Residuals.of(tried.whole, theta, seeds), seed, count)
+    scatter = math.sqrt(float(np.mean([curve.scatter**2 for curve in tried.curves])))
+    return Posterior(samples, residuals, misfit, scatter)
+
+
+def _notes(tried: _Searched, settings: Settings, posterior: Posterior | None) -> list[str]:
+    """What was expected, whether the search settled, and of which schedules the curves say something."""
+    notes, law, chart, best = [], tried.whole.law, tried.whole.chart, tried.search.best
+    shown = [
+        f"{name} {mean:.2g} +- {settings.prior_width * width:.2g}"
+        for name, mean, width in zip(law.names, chart.centre, chart.width, strict=True)
+        if math.isfinite(settings.prior_width * width)
+    ]
+    if shown:
+        logs = ", ".join(name for name in ("p", "q", "s", "gamma") if name != "q" or name in law.names)
+        notes.append(
+            f"Expected before any loss is seen: {', '.join(shown)} (of logarithms: of {logs}, of c (1 + gamma) T"
+            f"{', of P_c over the largest peak fitted' * ('P_c' in law.names)} and, for B, of the noise at the peak"
+            " as a share of the loss; of (E/A)/(B/loss); prior_width widens it)."
+        )
+    if not best.settled and tried.search.agreed < 2:
+        notes.append("The descent was stopped before it settled: the parameters may not be the best.")
+    if posterior is not None and not law.final_only:
+        notes.append(transfer_words(transfer(law, tried.curves, best.theta, posterior)))
+    if len(tried.curves) == 1 and not law.final_only:
+        notes.append(
+            "Fitted to one curve: the noise law and the signal are distinguished only where its learning rate both"
+            " stays high and falls. Check the prediction of another schedule on at least one more run."
+        )
+    return notes
 
 
 def _reduced_words(curves: Sequence[LossCurve], reduced: Sequence[LossCurve]) -> list[str]:

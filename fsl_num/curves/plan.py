@@ -23,10 +23,10 @@ class Plan(Result):
     """A schedule step by step, and the steps after which its loss is wanted.
 
     ``rates``: eta_0 .. eta_{n-1} >= 0, the learning rate of every update, warmup included. ``recorded``: numbers of
-    updates done, whole, increasing, in [1, n]; default: after every update
-    from the first one with a positive rate on. ``warmup``: how many of the first updates
-    are warmup (0). ``batch_sizes``: in the same unit for all plans (tokens or sequences), one number or one an update.
-    ``model_size``: number of parameters M, None where it is unknown. Raises ValueError or TypeError otherwise.
+    updates done, whole, increasing, in [1, n]; default: after every update from the first one with a positive rate on.
+    ``warmup``: how many of the first updates are warmup (0), at most all of them. ``batch_sizes``: in the same unit for
+    all plans (tokens or sequences), one number or one an update. ``model_size``: number of parameters M, None where it
+    is unknown. Raises ValueError or TypeError otherwise.
 
     >>> plan = Plan(rates=[0.1, 0.3, 0.2], recorded=[1, 3])
     >>> plan.intrinsic_time.round(12).tolist()
@@ -53,7 +53,7 @@ class Plan(Result):
         if times[wanted[0]] <= 0.0:
             raise ValueError(_untrained(int(wanted[0])))
         instance_of("name", self.name, str)
-        warmup = whole_count("warmup", self.warmup, least=0)
+        warmup = _warmup(self.warmup, size)
         size_of_model = None if self.model_size is None else positive("model_size", self.model_size)
         for name, value in (
             ("rates", rates),
@@ -132,10 +132,18 @@ class Plan(Result):
         """
         return self.first(self.rates.size, recorded)
 
-    def first(self, updates: int, recorded: Any, **known: Any) -> Plan:
+    def first(
+        self,
+        updates: int,
+        recorded: Any,
+        *,
+        warmup: int | None = None,
+        model_size: float | None = None,
+        name: str | None = None,
+    ) -> Plan:
         """Return the first ``updates`` of the schedule, with other steps recorded; nothing of it is computed again.
 
-        ``known``: warmup, model_size and name, where they are to differ; they are taken as they are.
+        ``warmup``, ``model_size`` and ``name``: where they are to differ; None keeps those of the schedule.
 
         >>> Plan([0.1, 0.3, 0.2]).first(2, [1, 2]).intrinsic_time.round(12).tolist()
         [0.1, 0.4]
@@ -149,16 +157,30 @@ class Plan(Result):
         if self.times[wanted[0]] <= 0.0:
             raise ValueError(_untrained(int(wanted[0])))
         wanted.setflags(write=False)
-        fields = {
+        fields: dict[str, Any] = {
             "rates": self.rates[:updates],
             "recorded": wanted,
             "batch_sizes": self.batch_sizes[:updates],
             "times": self.times[: updates + 1],
+            "warmup": min(self.warmup, updates) if warmup is None else _warmup(warmup, updates),
         }
-        for name, value in {**fields, **known}.items():
-            object.__setattr__(part, name, value)
+        if model_size is not None:
+            fields["model_size"] = positive("model_size", model_size)
+        if name is not None:
+            instance_of("name", name, str)
+            fields["name"] = name
+        for field_name, value in fields.items():
+            object.__setattr__(part, field_name, value)
         part.__dict__["sums"] = tuple(total[: updates + 1] for total in sums)
         return part
+
+
+def _warmup(warmup: Any, updates: int) -> int:
+    """The number of updates of a warmup, checked."""
+    count = whole_count("warmup", warmup, least=0)
+    if count > updates:
+        raise ValueError(f"warmup must be at most the {updates} updates of the schedule, got {count}")
+    return count
 
 
 def _recorded(recorded: Any, size: int) -> Steps:

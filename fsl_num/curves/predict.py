@@ -219,41 +219,56 @@ def predict(
             f"the law {result.law.name} gives no positive loss for this schedule: it is too far from the curves fitted"
             f" (intrinsic time {plan.times[-1]:.3g}, fitted up to {result.reach:.3g})"
         )
-    lower = upper = None
-    mean_half_width = None
+    lower = upper = mean_half_width = None
     if level is not None:
-        posterior = result.posterior
-        few = np.unique(np.round(np.linspace(0, plan.recorded.size - 1, _SPREAD_AT)).astype(int))
-        part = plan if few.size == plan.recorded.size else plan.at(plan.recorded[few])
-        if after is None:
-            spread = posterior.spread(result.law, part, result.theta)
-        else:
-            share, noise = left_over(result, after)[1:]
-            end = after.plan.at(after.plan.recorded[-1:])
-            spread = posterior.spread(result.law, part, result.theta, (end, share * _carried_on(after, part), noise))
-        half = half_width(np.hypot(np.interp(plan.recorded, part.recorded, spread), posterior.noise(plan)), level)
-        with np.errstate(over="ignore"):
-            lower, upper = loss * np.exp(-half), loss * np.exp(half)
-            mean_half_width = float(np.expm1(half_width(spread[-1:], level)[0]))
-        if not (np.isfinite(upper).all() and (lower > 0.0).all()):
-            raise ValueError(
-                f"nothing is known of a schedule so far from the curves fitted (intrinsic time {plan.times[-1]:.3g},"
-                f" fitted up to {result.reach:.3g}): its interval has no bound"
-            )
-    peaks = result.peaks or (plan.peak,)
-    other = max(plan.peak / max(peaks), min(peaks) / plan.peak, 1.0)
-    beyond = float(plan.times[-1]) / result.reach
-    sizes = sizes_of([curve.plan for curve in result.curves]) if result.law.size_term else []
-    other_size = 1.0
-    if sizes and plan.model_size is not None:
-        other_size = max(plan.model_size / sizes[-1], sizes[0] / plan.model_size, 1.0)
-    other_batch = other_batches(result.law, plan, [curve.plan for curve in result.curves])
-    unseen = words_of_prediction(result, schedule) if isinstance(schedule, LossCurve) else ""
+        lower, upper, mean_half_width = _interval(result, plan, loss, level, after)
+    fitted, peaks = [curve.plan for curve in result.curves], result.peaks or (plan.peak,)
+    sizes = sizes_of(fitted) if result.law.size_term else []
     measured = run if run is not None and np.array_equal(plan.recorded, run.plan.recorded) else None
     return Prediction(
-        plan, loss, lower, upper, level, beyond, other, mean_half_width, other_size, other_batch, result.curves,
-        measured, unseen,
-    )  # fmt: skip
+        plan,
+        loss,
+        lower,
+        upper,
+        level,
+        beyond=float(plan.times[-1]) / result.reach,
+        other_peak=_times_off(plan.peak, peaks),
+        mean_half_width=mean_half_width,
+        other_size=1.0 if plan.model_size is None else _times_off(plan.model_size, sizes),
+        other_batch=other_batches(result.law, plan, fitted),
+        fitted=result.curves,
+        measured=measured,
+        unseen=words_of_prediction(result, schedule) if isinstance(schedule, LossCurve) else "",
+    )
+
+
+def _interval(
+    result: FitResult, plan: Plan, loss: Array, level: float, after: LossCurve | None
+) -> tuple[Array, Array, float]:
+    """Both ends of the interval of single rows, and the relative half-width of that of the mean final loss."""
+    posterior = result.posterior
+    few = np.unique(np.round(np.linspace(0, plan.recorded.size - 1, _SPREAD_AT)).astype(int))
+    part = plan if few.size == plan.recorded.size else plan.at(plan.recorded[few])
+    known = None
+    if after is not None:
+        share, noise = left_over(result, after)[1:]
+        known = after.plan.at(after.plan.recorded[-1:]), share * _carried_on(after, part), noise
+    spread = posterior.spread(result.law, part, result.theta, known)
+    half = half_width(np.hypot(np.interp(plan.recorded, part.recorded, spread), posterior.noise(plan)), level)
+    with np.errstate(over="ignore"):
+        lower, upper = loss * np.exp(-half), loss * np.exp(half)
+        mean_half_width = float(np.expm1(half_width(spread[-1:], level)[0]))
+    if not (np.isfinite(upper).all() and (lower > 0.0).all()):
+        raise ValueError(
+            f"nothing is known of a schedule so far from the curves fitted (intrinsic time {plan.times[-1]:.3g},"
+            f" fitted up to {result.reach:.3g}): its interval has no bound"
+        )
+    return lower, upper, mean_half_width
+
+
+def _times_off(value: float, fitted: Sequence[float]) -> float:
+    """How many times larger or smaller a value is than all that were fitted, at least 1; 1 where there are none."""
+    return max(value / max(fitted), min(fitted) / value, 1.0) if fitted else 1.0
 
 
 def said_once(sentences: Mapping[str, Sequence[str]]) -> list[str]:

@@ -56,7 +56,8 @@ def score(measured: Any, predicted: Any, lower: Any = None, upper: Any = None, w
     ``weights``: of the rows in the means (default: alike), as where rows are averages of unequal numbers of losses; the
     worst error is then that among rows of at least a tenth of the mean weight.
 
-    Raises ValueError where the lists differ in length, are empty or hold numbers that are not finite.
+    Raises ValueError where the lists differ in length, are empty or hold numbers that are not finite, for weights that
+    are negative or all 0, and for one end of an interval without the other.
 
     >>> score([2.0, 1.0], [2.0, 1.0], [1.9, 1.1], [2.1, 1.2]).coverage
     0.5
@@ -67,6 +68,10 @@ def score(measured: Any, predicted: Any, lower: Any = None, upper: Any = None, w
     if not (np.isfinite(loss).all() and np.isfinite(fitted).all()):
         raise ValueError("measured and predicted must be finite; look for nan or inf in either")
     weight = np.ones(loss.size) if weights is None else np.asarray(weights, dtype=np.float64)
+    if weight.shape != loss.shape or not ((weight >= 0.0) & np.isfinite(weight)).all() or not weight.any():
+        raise ValueError("weights must be finite and at least 0, one a row, not all of them 0")
+    if (lower is None) != (upper is None):
+        raise ValueError("an interval has two ends: give both lower and upper, or neither")
 
     def mean(values: Array) -> float:
         return float((weight * values).mean() / weight.mean())

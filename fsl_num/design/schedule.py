@@ -9,6 +9,7 @@ import numpy as np
 
 from fsl_num.curves.batches import last_batch
 from fsl_num.curves.curve import LossCurve
+from fsl_num.curves.laws import law
 from fsl_num.curves.plan import Plan
 from fsl_num.curves.predict import SHORTEST, check_peak, left_over
 from fsl_num.curves.result import FitResult
@@ -18,7 +19,7 @@ from fsl_num.design.design import Design
 from fsl_num.design.draws import best_over_draws
 from fsl_num.design.families import FAMILIES
 from fsl_num.schedules.catalogue import BYTES_OF_A_STEP
-from fsl_num.validation import Array, affordable, flag, instance_of, one_of, positive, whole_count
+from fsl_num.validation import Array, affordable, flag, instance_of, one_of, positive, proper_share, whole_count
 
 _LOWER: Final = 0.1  # of the largest peak fitted: the least one that is tried where the peak is free
 _TRIED: Final = 6
@@ -108,7 +109,9 @@ def design_schedule(
     shape = "non-increasing" if family is None else family
     known = (*SHAPES, *FAMILIES)
     one_of("family", shape, known, f"there is no family {family!r}; choose {', '.join(known)}")
-    off = (0.0, 1.0)
+    level, off = proper_share("level", level), (0.0, 1.0)
+    if not (second in (None, "auto") or isinstance(second, FitResult)):
+        law(second)  # an unknown name is refused now, not when the design is scored
     unseen = words_of_prediction(fit, run) if isinstance(run, LossCurve) else ""
     if isinstance(run, LossCurve):
         run = fit.as_fitted(run)

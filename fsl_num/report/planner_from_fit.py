@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 from types import MappingProxyType
 from typing import Any, Final
@@ -30,6 +31,7 @@ _SIZES: Final = 17
 _LONGEST: Final = 2_000_000  # updates: a minute of work
 _SHORTEST: Final = 10  # updates behind the warmup
 _NOTHING: Final = 1e-300  # of a loss
+_PEAK, _MODEL, _SHARE, _STEPS, _BATCH = range(5)  # columns of the choices
 
 
 def plan_from_fit(
@@ -72,76 +74,104 @@ def plan_from_fit(
     known = fit.peaks[-1:] if fit.drawn is None else fit.peaks  # between several only where draws tell them apart
     if not known:
         raise ValueError("this fit has neither intervals nor curves: fit again with intervals to have its peak rates")
-    peaks = np.unique(np.geomspace(min(known), max(known), _PEAKS)) if _several(known) else (max(known),)
-    sizes = _model_sizes(fit, budget, model_sizes)
-    options: list[tuple[float, float, float, float, float]] = []
-    losses: list[Array] = []
-    for model, batch in product(sizes, batches):
-        steps = int(size / batch / (model or 1.0))
-        if steps < warmup + _SHORTEST:
-            continue
-        if steps > _LONGEST:
-            raise ValueError(
-                f"the {budget} budget of {size:g} has {steps:,} updates of {batch:g}: at most {_LONGEST:,} are planned;"
-                " give the batch size, in the budget's unit (batch_size=, --batch-size)"
-            )
-        for peak in peaks:
-            for share in _FRACTIONS:
-                plan = Plan(_rates(float(peak), steps, share, warmup), [steps], warmup, batch, model)
-                bound = fit.law.bind([plan], "coarse")
-                losses.append(np.array([float(bound.losses(theta)[0]) for theta in draws]))
-                options.append((float(peak), model or math.nan, share, float(steps), batch))
-    if not options:
-        raise ValueError(
-            f"a {budget} budget of {size:g} with updates of {min(batches):g} leaves fewer than {_SHORTEST} updates"
-            f" behind the warmup of {warmup}: raise it, or make the updates smaller"
-        )
-    choices = np.array(options)
-    at = np.array(losses).argmin(axis=0)  # the best option under each draw, that of the fit first
-    task, tail = fit.task, 0.5 * (1.0 - level)
-    label = "the law fitted to the runs"
-    orders = _orders(task.regime, budget)
-
-    def spread(values: Array) -> tuple[float, float, float]:
-        low, high = np.quantile(values[1:], [tail, 1.0 - tail]) if values.size > 1 else (values[0], values[0])
-        return float(values[0]), float(min(low, values[0])), float(max(high, values[0]))
-
-    def recommended(name: str, values: Array, basis: str) -> Recommendation:
-        known_order = next(iter(orders.values())).get(name) if len(orders) == 1 else None
-        constants = values / _growths(fit, draws, known_order, size)
-        constant = spread(constants) if np.isfinite(constants).all() else None
-        return Recommendation(name, *spread(values), _order_words(name, orders, budget), constant, basis)
-
-    least = np.array(losses)[at, np.arange(at.size)]
+    peaks = np.unique(np.geomspace(min(known), max(known), _PEAKS)) if _several(known) else np.array([max(known)])
+    asked = _Asked(fit, draws, budget, size, warmup, level)
+    choices = asked.choices(_model_sizes(fit, budget, model_sizes), batches, peaks)
+    losses = asked.losses(choices)
+    at = losses.argmin(axis=0)  # the best choice under each draw, that of the fit first
+    least, best = losses[at, np.arange(at.size)], choices[at]
     excess = least - draws[:, fit.law.names.index(_level(fit))]
-    power = spread(_powers(fit, draws, choices, at, warmup))
+    power = asked.spread(_powers(fit, draws, choices, at, warmup))
+    label = "the law fitted to the runs"
     recommendations = [
-        recommended("loss", least, f"the final loss that {label} predicts, what cannot be learnt included"),
-        recommended("excess_risk", excess, _excess_words(_level(fit), budget, power)),
-        recommended("peak_lr", choices[at, 0], _peak_words(label, known)),
+        asked.recommended("loss", least, f"the final loss that {label} predicts, what cannot be learnt included"),
+        asked.recommended("excess_risk", excess, _excess_words(_level(fit), budget, power)),
+        asked.recommended("peak_lr", best[:, _PEAK], _peak_words(label, known)),
     ]
     if budget == "compute":
-        recommendations.append(
-            recommended("model_size", choices[at, 1], f"where {label}, with its term for the size, is least")
-        )
+        at_least = f"where {label}, with its term for the size, is least"
+        recommendations.append(asked.recommended("model_size", best[:, _MODEL], at_least))
+    shrinks = f"where {label} is least; thm: wsd says how it may shrink"
+    between = f"where {label} is least, between the smallest and the largest batch of the runs"
+    batch = between if len(batches) > 1 else _batch_words(fit, batch_size is not None)
     recommendations += [
-        recommended("data_size", choices[at, 3] * choices[at, 4], "the updates times the batch"),
-        recommended("decay_fraction", choices[at, 2], f"where {label} is least; thm: wsd says how it may shrink"),
-        recommended("steps", choices[at, 3], "the budget over the batch (and the model size)"),
-        recommended(
-            "batch_size",
-            choices[at, 4],
-            f"where {label} is least, between the smallest and the largest batch of the runs"
-            if len(batches) > 1
-            else _batch_words(fit, batch_size is not None),
-        ),
+        asked.recommended("data_size", best[:, _STEPS] * best[:, _BATCH], "the updates times the batch"),
+        asked.recommended("decay_fraction", best[:, _SHARE], shrinks),
+        asked.recommended("steps", best[:, _STEPS], "the budget over the batch (and the model size)"),
+        asked.recommended("batch_size", best[:, _BATCH], batch),
     ]
-    chosen = choices[at[0]]
-    same = (choices[:, [0, 3, 4]] == chosen[[0, 3, 4]]).all(axis=1)
-    by_share = {f"decay of {share:g}": float(losses[k][0]) for k, share in enumerate(choices[:, 2]) if same[k]}
+    but_share = [_PEAK, _STEPS, _BATCH]
+    same = np.flatnonzero((choices[:, but_share] == best[0, but_share]).all(axis=1))
+    by_share = {f"decay of {choices[k, _SHARE]:g}": float(losses[k, 0]) for k in same}
+    task = fit.task
     return TrainingPlan(
         budget, size, "1-sqrt", task.regime, tuple(recommendations), MappingProxyType(by_share), (task.sentence,)
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """What a plan is made for: a budget of that ``size``, under each of the ``draws``, that of the fit first."""
+
+    fit: FitResult
+    draws: Array
+    budget: str
+    size: float
+    warmup: int
+    level: float
+
+    def choices(self, models: Sequence[float | None], batches: Sequence[float], peaks: Array) -> Array:
+        """All choices within the budget, a row each, in the columns _PEAK .. _BATCH; nan for a model without a size."""
+        options: list[tuple[float, ...]] = []
+        for model, batch in product(models, batches):
+            steps = int(self.size / batch / (model or 1.0))
+            if steps < self.warmup + _SHORTEST:
+                continue
+            if steps > _LONGEST:
+                raise ValueError(
+                    f"the {self.budget} budget of {self.size:g} has {steps:,} updates of {batch:g}: at most"
+                    f" {_LONGEST:,} are planned; give the batch size, in the budget's unit (batch_size=, --batch-size)"
+                )
+            options += [
+                (float(peak), model or math.nan, share, float(steps), batch) for peak in peaks for share in _FRACTIONS
+            ]
+        if not options:
+            raise ValueError(
+                f"a {self.budget} budget of {self.size:g} with updates of {min(batches):g} leaves fewer than"
+                f" {_SHORTEST} updates behind the warmup of {self.warmup}: raise it, or make the updates smaller"
+            )
+        return np.array(options)
+
+    def losses(self, choices: Array) -> Array:
+        """The final loss of each of the choices, a row, under each draw, a column."""
+        rows = []
+        for choice in choices:
+            steps = int(choice[_STEPS])
+            bound = self.fit.law.bind([_plan(choice, steps, self.warmup)], "coarse")
+            rows.append([float(bound.losses(theta)[0]) for theta in self.draws])
+        return np.array(rows)
+
+    def spread(self, values: Array) -> tuple[float, float, float]:
+        """The value of the fit, and an interval about it from those under the draws."""
+        tail = 0.5 * (1.0 - self.level)
+        low, high = np.quantile(values[1:], [tail, 1.0 - tail]) if values.size > 1 else (values[0], values[0])
+        return float(values[0]), float(min(low, values[0])), float(max(high, values[0]))
+
+    def recommended(self, name: str, values: Array, basis: str) -> Recommendation:
+        """What is recommended of one quantity, from its values under the draws."""
+        orders = _orders(self.fit.task.regime, self.budget)
+        known_order = next(iter(orders.values())).get(name) if len(orders) == 1 else None
+        constants = values / _growths(self.fit, self.draws, known_order, self.size)
+        constant = self.spread(constants) if np.isfinite(constants).all() else None
+        return Recommendation(name, *self.spread(values), _order_words(name, orders, self.budget), constant, basis)
+
+
+def _plan(choice: Array, steps: int, warmup: int) -> Plan:
+    """The plan of a row of choices, of that many steps; only the loss after the last is asked for."""
+    peak, model, share, _, batch = choice.tolist()
+    rising = {"warmup": warmup} if warmup else {}
+    rates = step_rates("1-sqrt", peak=peak, steps=steps, decay_fraction=share, **rising)
+    return Plan(rates, [steps], warmup, batch, None if math.isnan(model) else model)
 
 
 def _level(fit: FitResult) -> str:
@@ -157,10 +187,9 @@ def _powers(fit: FitResult, draws: Array, choices: Array, at: Array, warmup: int
     """
     powers, level = np.empty(len(draws)), fit.law.names.index(_level(fit))
     for best in np.unique(at):
-        peak, model, share, steps, batch = choices[best].tolist()
+        steps = float(choices[best, _STEPS])
         ends = [max(int(0.5 * steps), warmup + _SHORTEST), int(2 * steps)]
-        size = None if math.isnan(model) else model
-        bound = fit.law.bind([Plan(_rates(peak, end, share, warmup), [end], warmup, batch, size) for end in ends])
+        bound = fit.law.bind([_plan(choices[best], end, warmup) for end in ends])
         for draw in np.flatnonzero(at == best):
             early, late = np.maximum(bound.losses(draws[draw]) - draws[draw, level], _NOTHING)
             powers[draw] = math.log(late / early) / math.log(ends[1] / ends[0])
@@ -172,12 +201,6 @@ def _excess_words(level: str, budget: str, power: tuple[float, float, float]) ->
     value, low, high = (f"{each:.2f}" for each in power)
     near = f"{value} ({low} .. {high})" if low != high else value
     return f"the final loss above {level}; from half to twice the budget it falls as the {budget} to the power {near}"
-
-
-def _rates(peak: float, steps: int, share: float, warmup: int) -> Array:
-    """The rates of a stable phase and a decay over that share of the steps."""
-    rising = {"warmup": warmup} if warmup else {}
-    return step_rates("1-sqrt", peak=peak, steps=steps, decay_fraction=share, **rising)
 
 
 def _model_sizes(fit: FitResult, budget: str, given: Sequence[float]) -> list[float | None]:

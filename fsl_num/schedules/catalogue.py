@@ -225,9 +225,10 @@ def as_schedule(
         _refuse("a function", peak=peak, **parameters)
         if steps is None:
             raise TypeError("a schedule given as a function needs steps=")
-        first = positive("warmup", warmup or 0.0, zero=True)
-        rest = positive("steps", positive("steps", steps) - first)
-        plan = from_function(given, steps=rest, breaks=breaks or (), batch_size=batch)
+        count, first = positive("steps", steps), positive("warmup", warmup or 0.0, zero=True)
+        if first >= count:
+            raise ValueError(f"warmup must be less than the steps, got {first:g} of {count:g}: none is left to phi")
+        plan = from_function(given, steps=count - first, breaks=breaks or (), batch_size=batch)
         return with_warmup(with_floor(plan, floor or 0.0), first)
     floor = parameters.pop("floor", None)
     _refuse("an array of learning rates", peak=peak, steps=steps, **parameters)

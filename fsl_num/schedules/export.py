@@ -18,7 +18,7 @@ from fsl_num.schedules.frameworks import FRAMEWORKS, called, written
 from fsl_num.schedules.frameworks.arguments import EXACT, Match, matches, tidy
 from fsl_num.schedules.recognise import recognised
 from fsl_num.schedules.source import knots, source
-from fsl_num.validation import Array, one_of, real_number
+from fsl_num.validation import Array, instance_of, one_of, real_number
 
 FUNCTIONS: Final = {"torch": "math", "optax": "jnp"}
 """Frameworks that take a function of the step, and what it is written for."""
@@ -100,7 +100,7 @@ def export(
     ``schedule``: whatever :func:`~fsl_num.schedules.as_schedule` takes, with its ``steps``, ``peak`` and parameters: a
     name, a Schedule, a function, or an array with the rate of every update. ``framework``: one of :data:`EXPORTS`;
     torch (a function for LambdaLR) and optax (a function of the step) take every schedule, the others those that
-    their own schedulers reproduce. ``title``: what is said of the schedule in the file. ``within``: how far off, as a
+    their own schedulers reproduce. ``title``: what the file says the schedule is. ``within``: how far off, as a
     share of the peak, a function may be where the rates have no closed form: its table is as short as that allows.
 
     Raises ExportError, with the closest scheduler of the framework and how far it is off, where none gives the same
@@ -118,6 +118,7 @@ def export(
     Traceback (most recent call last):
     fsl_num.schedules.export.ExportError: megatron has no scheduler with these rates: ...
     """
+    instance_of("title", title, str)
     one_of("framework", framework, EXPORTS, f"there is no export to {framework!r}: choose {', '.join(EXPORTS)}")
     if not EXACT <= (share := real_number("within", within)) < 1.0:
         raise ValueError(f"within must lie in [{EXACT:g}, 1), a share of the peak, got {within}")

@@ -179,7 +179,7 @@ def source(plan: Schedule, rates: Array, library: str = "math", title: str = "")
         body = body if ends else f"    return {last} + 0.0 * step"
     clip = "min(max(step, 0), STEPS - 1)" if library == "math" else "jnp.clip(step, 0, STEPS - 1)"
     head = _HEAD.format(
-        title=f" for {title}" if title else "",
+        title=f" for {_in_quotes(title)}" if title else "",
         imports="\n".join(imports),
         peak=repr(peak),
         steps=steps,
@@ -189,6 +189,12 @@ def source(plan: Schedule, rates: Array, library: str = "math", title: str = "")
     )
     text = head + (_TORCH if library == "math" else "")
     return text.replace('"""\n\n\n\nPEAK', '"""\n\nPEAK')
+
+
+def _in_quotes(title: str) -> str:
+    """A title on one line, as it stands between quotes in a program."""
+    printable = "".join(letter if letter.isprintable() else " " for letter in title)
+    return " ".join(printable.split()).replace("\\", "\\\\").replace('"', '\\"')
 
 
 def _listed(values: Array) -> str:

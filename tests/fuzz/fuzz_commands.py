@@ -274,7 +274,7 @@ def design(draw):
     words = ["design", "--fit", saved, "--steps", pick(draw, ["900", "2000"], [*COUNTS, *ODD_COUNTS])]
     words += maybe(draw, 0.4, "--family", pick(draw, ["free", "wsd", "linear", "cosine"], NAMES))
     words += maybe(draw, 0.9, "--peak-lr", pick(draw, ["0.001", "0.002"], ["free", *ODD_NUMBERS]))
-    words += maybe(draw, 0.3, "--min-lr", number(draw, 3.0)) + maybe(draw, 0.3, "--warmup", count(draw))
+    words += maybe(draw, 0.3, "--floor-lr", number(draw, 3.0)) + maybe(draw, 0.3, "--warmup", count(draw))
     words += maybe(draw, 0.2, "--log", log_file(draw)) + maybe(draw, 0.2, "--from-step", count(draw))
     words += maybe(draw, 0.2, "--second-fit", pick(draw, ["fit.json"], FILES)) + maybe(draw, 0.2, "--over-draws")
     return [*words, *maybe(draw, 0.3, "--json"), *outputs(draw, "--out", "--plot")]
@@ -298,7 +298,7 @@ def design_in_theory(draw):
     words += maybe(draw, 0.2, "--gamma", pick(draw, ["0.1"], ODD_NUMBERS))
     words += maybe(draw, 0.3, "--batches-at", pick(draw, ["0.5", "cosine", "hf:linear"], [*NAMES, *ODD_NUMBERS]))
     words += maybe(draw, 0.2, "--peak-lr", pick(draw, ["1.5"], ODD_NUMBERS)) + maybe(
-        draw, 0.2, "--min-lr", number(draw)
+        draw, 0.2, "--floor-lr", number(draw)
     )
     return [*words, *maybe(draw, 0.3, "--json"), *outputs(draw, "--out", "--plot")]
 

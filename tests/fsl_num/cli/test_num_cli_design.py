@@ -79,8 +79,9 @@ def test_a_run_under_way_goes_on(here, capsys):
 
 
 def test_floor_peak_and_draws(here, capsys):
-    floor = answer([*FRESH, "--min-lr", "2e-4"], capsys)
+    floor = answer([*FRESH, "--floor-lr", "2e-4"], capsys)
     assert floor["final_lr"] == 2e-4 and any("binds" in note for note in floor["notes"])
+    assert answer([*FRESH, "--min-lr", "2e-4"], capsys) == floor  # as it was spelled once
     peak = answer([*FRESH, "--peak-lr", "free"], capsys)
     assert peak["predicted_loss"] <= answer(FRESH, capsys)["predicted_loss"] + 1e-9
     assert "Best in the mean over the draws" in " ".join(answer([*FRESH, "--over-draws"], capsys)["notes"])
@@ -89,7 +90,7 @@ def test_floor_peak_and_draws(here, capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--min-lr", "0.01"], "--min-lr must be below the peak, 0.001"),
+        (["--floor-lr", "0.01"], "--floor-lr must be below the peak, 0.001"),
         (["--warmup", "1500"], "--warmup must be less than the steps, 1500"),
         (["--steps", "0"], "at least 1"),
         (["--steps", "99999999999"], "GiB of memory"),
@@ -185,11 +186,11 @@ def test_a_compute_budget_chooses_the_model_size(here, capsys):
 
 def test_a_design_as_batch_sizes_under_a_schedule(here, capsys):
     words = [*THEORY, "--data", "10000", "--gamma", "0.5", "--batches-at", "cosine", "--peak-lr", "1.5"]
-    found = answer([*words, "--min-lr", "0.5", "--out", "batches.csv"], capsys)
+    found = answer([*words, "--floor-lr", "0.5", "--out", "batches.csv"], capsys)
     table = np.loadtxt("batches.csv", delimiter=",", skiprows=1)
     assert table[:, 1].tolist() == found["rates"] and table[:, 2].tolist() == found["batch_sizes"]
     assert found["lr"] == max(found["rates"]) and table[:, 2].sum() == 10000
-    assert main([*words, "--min-lr", "0.5"]) == 0
+    assert main([*words, "--floor-lr", "0.5"]) == 0
     assert "at learning rates from 0.5" in capsys.readouterr().out
 
 
@@ -218,7 +219,7 @@ def test_a_design_as_batch_sizes_under_a_schedule(here, capsys):
         ([*THEORY, "--budget", "time", "10"], "'time' is not one of 'data', 'compute'"),
         ([*THEORY, "--budget", "data", "10", "--data", "10"], "--data is not allowed with --budget"),
         ([*THEORY, "--data", "1e4", "--steps", "100"], "--steps has no use without --fit"),
-        ([*THEORY, "--data", "1e4", "--min-lr", "0.1"], "--min-lr has no use without --fit"),
+        ([*THEORY, "--data", "1e4", "--floor-lr", "0.1"], "--floor-lr has no use without --fit"),
         ([*THEORY, "--data", "1e4", "--peak-lr", "0.1", "--batches-at", "0.5"], "--peak-lr has no use without --fit"),
         ([*THEORY, "--data", "1e4", "--export", "torch"], "--export has no use without --fit"),
         ([*FRESH, "--gamma", "0.1"], "--gamma has no use with --fit"),

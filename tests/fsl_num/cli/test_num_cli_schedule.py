@@ -195,6 +195,7 @@ def test_the_facts_of_a_constant_rate():
         (["linear(decay_fraction=0)"], "'linear(decay_fraction=0)': decay_fraction must lie in (0, 1]"),
         (["cosine", "--final-lr", "1"], "--final-lr must be at most peak"),
         (["cosine(floor=0.001)", "--warmup", "2000"], "--warmup must be less than the steps"),
+        (["cosine", "--floor-lr", "1"], "--floor-lr must be at most the peak"),
     ],
 )
 def test_what_is_wrong_is_named_as_it_was_typed(typed, sentence, capsys):
@@ -229,3 +230,18 @@ def test_a_resumed_log_is_a_schedule_once_it_is_said_which_rows_count(tmp_path, 
         resumed = json.loads(capsys.readouterr().out)
         assert main([str(CURVES / "small_wsd.csv") if word == str(again) else word for word in command]) == 0
         assert resumed[key] == json.loads(capsys.readouterr().out)[key]
+
+
+@pytest.mark.parametrize(
+    ("option", "typed", "meant"),
+    [
+        ("--steps", "1,000", "write 1000 ("),
+        ("--steps", "1,000,000", "write 1000000 ("),
+        ("--steps", "2,5k", "write 2.5e3 ("),
+        ("--peak-lr", "0,003", "write 0.003 ("),
+        ("--peak-lr", "1,500", "write 1500 or 1.500 ("),
+    ],
+)
+def test_a_comma_that_parts_thousands_is_not_taken_for_one_of_decimals(option, typed, meant, capsys):
+    words = ["schedule", "cosine", "--peak-lr", "1", "--steps", "9", option, typed]
+    assert meant in refusal(words, capsys)

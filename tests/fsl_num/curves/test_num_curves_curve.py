@@ -150,3 +150,9 @@ def test_a_curve_is_drawn():
     pytest.importorskip("matplotlib")
     axes = LossCurve(STEP, LOSS, lr=RATE).plot()
     assert axes.get_ylabel() == "loss"
+
+
+@pytest.mark.parametrize("wrong", [-1, 2.5, "two"])
+def test_unseen_updates_are_counted_by_a_whole_number(wrong):
+    with pytest.raises((TypeError, ValueError), match="unseen must be"):
+        LossCurve([4, 5, 6], [3.0, 2.5, 2.4], lr=[0.1] * 3, unseen=wrong)

@@ -185,7 +185,7 @@ def test_the_profile_is_least_at_the_fit():
 def test_what_cannot_be_fitted():
     with pytest.raises(CurveError, match="8 parameters"):
         fit(run("cosine").keep([0, 1, 2]), "fsl", intervals=False)
-    with pytest.raises(ValueError, match="a LossCurve, .*, at least 1 of them, got 0"):
+    with pytest.raises(ValueError, match="one LossCurve or more, .*, at least 1 of them, got 0"):
         fit([], "fsl")
     with pytest.raises(ValueError, match="loss must be one of"):
         fit(TRAINING, "momentum", loss="cubes")

@@ -58,8 +58,8 @@ def test_a_run_at_the_peak_of_the_target_is_worth_more_than_the_same_at_another(
 
 
 def test_a_candidate_that_ends_within_its_warmup_is_refused(constant):
-    with pytest.raises(ValueError, match="a candidate of 3 updates ends within its warmup of 5"):
-        next_run(constant, plan("wsd"), {"short": Plan([PEAK] * 3, [3], 5)})
+    with pytest.raises(ValueError, match="a candidate of 3 updates ends within its warmup of 3"):
+        next_run(constant, plan("wsd"), {"short": Plan([PEAK] * 3, [3], 3)})
 
 
 def test_several_targets_are_weighed_together(constant):

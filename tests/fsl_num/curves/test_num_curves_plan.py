@@ -54,3 +54,22 @@ def test_rates_beyond_all_reason_make_sums_without_a_warning():
 def test_a_name_is_no_schedule_and_what_makes_it_one_is_said():
     with pytest.raises(TypeError, match=r"schedule\('cosine', peak=..., steps=...\) makes it one"):
         as_plan("cosine")
+
+
+def test_a_warmup_is_no_longer_than_the_schedule():
+    assert Plan([0.1] * 3, warmup=3).warmup == 3
+    with pytest.raises(ValueError, match="warmup must be at most the 3 updates"):
+        Plan([0.1] * 3, warmup=4)
+
+
+def test_the_first_part_of_a_plan_takes_nothing_unknown_and_checks_what_it_takes():
+    whole = Plan([0.1, 0.2, 0.3], warmup=2, model_size=5.0, name="whole")
+    part = whole.first(1, [1])
+    assert (part.warmup, part.model_size, part.name) == (1, 5.0, "whole")
+    with pytest.raises(TypeError, match="warmpu"):
+        whole.first(1, [1], warmpu=1)
+    for wrong in ({"warmup": -1}, {"warmup": 2}, {"model_size": -1.0}):
+        with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be"):
+            whole.first(1, [1], **wrong)
+    with pytest.raises(TypeError, match="name must be"):
+        whole.first(1, [1], name=5)

@@ -50,3 +50,18 @@ def test_the_spread_is_robust_but_not_blind():
     assert residual_spread(residual) == pytest.approx(0.1 * math.sqrt(0.1))
     drawn = np.random.default_rng(0).normal(size=10_000)
     assert residual_spread(drawn) == pytest.approx(1.0, abs=0.05)  # four times its standard error of 1.2 %
+
+
+@pytest.mark.parametrize(
+    ("more", "needed"),
+    [
+        ({"lower": [1.0, 1.0]}, "give both lower and upper"),
+        ({"upper": [1.0, 1.0]}, "give both lower and upper"),
+        ({"weights": [1.0]}, "weights must be"),
+        ({"weights": [-1.0, 2.0]}, "weights must be"),
+        ({"weights": [0.0, 0.0]}, "weights must be"),
+    ],
+)
+def test_half_an_interval_and_weights_that_are_none_are_refused(more, needed):
+    with pytest.raises(ValueError, match=needed):
+        score([2.0, 1.0], [2.0, 1.1], **more)

@@ -295,3 +295,12 @@ def test_the_decay_fractions_that_the_fit_cannot_separate():
     beyond = [*grid[grid < low][-1:], *grid[grid > high][:1]]
     assert beyond and all(separated(each) for each in beyond)
     assert json.loads(found.to_json())["as_good"] == {"decay_fraction": [low, high]}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [({"level": 7}, "level must lie in"), ({"second": "nonsense"}, "unknown law 'nonsense'")],
+)
+def test_what_is_asked_only_of_a_finished_design_is_checked_before_the_search(wrong, said):
+    with pytest.raises(ValueError, match=said):
+        design_schedule(noisy_fit(), STEPS, warmup=WARMUP, **wrong)

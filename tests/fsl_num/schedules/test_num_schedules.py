@@ -324,6 +324,7 @@ def test_what_stands_for_a_schedule() -> None:
         (lambda: as_schedule(3.0), TypeError, "must be an array of real numbers, got float of dtype float64$"),
         (lambda: Discrete(rates=Constant(peak=1.0, steps=3)), TypeError, r"step_rates\(it\) has a schedule's rate of"),
         (lambda: as_schedule(np.cos), TypeError, "needs steps="),
+        (lambda: as_schedule(np.cos, steps=5, warmup=9), ValueError, "warmup must be less than the steps, got 9 of 5"),
         (lambda: as_schedule(np.cos, steps=9, peak=1), TypeError, "a function .* takes no peak="),
         (lambda: as_schedule(np.cos, steps=9), ValueError, "must be finite and at least 0, got -"),
         (lambda: as_schedule(lambda tau: tau / 0.0 if tau[0] else tau, steps=9), ValueError, "got inf"),

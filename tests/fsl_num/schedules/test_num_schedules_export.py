@@ -287,3 +287,11 @@ def test_the_pieces():
     assert closed_form(Discrete(rates=[0.1, 0.2])) is None
     assert "jnp" not in source(Discrete(rates=[0.1, 0.2]), np.array([0.1, 0.2]))
     assert written("olmo", "WSD", {}) == "olmo:WSD"
+
+
+@pytest.mark.parametrize("title", ['a """ b', "C:\\new\\users", "two\nlines", 'ends with a quote"', "ends with \\"])
+def test_whatever_the_title_the_file_is_a_program_that_says_it(title):
+    space = {}
+    exec(export([0.1, 0.05], "torch", title=title).text, space)
+    assert " ".join(title.split()) in space["__doc__"]
+    assert space["learning_rate"](1) == 0.05
