@@ -7,6 +7,7 @@ import operator
 import os
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Executor
+from difflib import get_close_matches
 from fractions import Fraction
 from typing import Any, Final
 
@@ -50,6 +51,20 @@ def instance_of(name: str, value: Any, kind: type) -> None:
     if not isinstance(value, kind):
         needed = kind.__name__
         raise TypeError(f"{name} must be a {needed} (see help({needed})), got {described(value)}")
+
+
+def known_options(what: str, given: Iterable[str], known: Iterable[str]) -> None:
+    """Raise TypeError for a name that is none of those known, with the nearest one.
+
+    >>> known_options("of a log", ["warmpu"], ["warmup", "name"])
+    Traceback (most recent call last):
+    TypeError: there is no option 'warmpu' of a log; did you mean 'warmup'?
+    """
+    names = list(known)
+    if strange := [name for name in given if name not in names]:
+        near = get_close_matches(strange[0], names, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}"
+        raise TypeError(f"there is no option {strange[0]!r} {what}; {hint}")
 
 
 def broadcast(**arrays: Any) -> list[Any]:

@@ -148,7 +148,7 @@ def _from_fit(arguments: Arguments) -> int:
             warmup=arguments.warmup if run is None else None,
             run=run,
             from_step=arguments.from_step,
-            batch_size=1.0 if arguments.batch_size is None else float(arguments.batch_size),
+            batch_size=None if arguments.batch_size is None else float(arguments.batch_size),
             model_size=size,
             level=level,
             over_draws=arguments.over_draws,

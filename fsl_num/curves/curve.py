@@ -212,6 +212,8 @@ class LossCurve(Result):
         [1, 3]
         """
         chosen = as_array("wanted", wanted)
+        if not chosen.size or (chosen.dtype.kind == "b" and not chosen.any()):
+            raise ValueError("wanted must keep at least one row, and keeps none")
         if chosen.dtype.kind not in "biu":
             raise TypeError(f"wanted must be a mask or a list of positions, got an array of dtype {chosen.dtype}")
         size = self.step.size

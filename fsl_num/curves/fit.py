@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from fsl_num.curves.search import Found, Residuals, Settings, Task, search, task
 from fsl_num.curves.transfer import transfer, transfer_words
 from fsl_num.curves.unseen import words_of_fit
 from fsl_num.results import as_loss, percent
-from fsl_num.validation import Array, described, entries, flag, whole_seed
+from fsl_num.validation import Array, described, entries, flag, known_options, whole_seed
 
 _GROWN = {"auto": "fsl-full", "fsl-sgd": "fsl-sgd"}  # laws with the terms that the curves say something of
 # Nearly all runs have a warmup. Where one precedes the log, the rate of the first row fitted up to 1.3 times as well
@@ -71,6 +71,7 @@ def fit(
     >>> round(result.parameters["L0"], 2), round(result.parameters["s"], 1)
     (2.0, 0.6)
     """
+    known_options("of a fit", settings, [each.name for each in fields(Settings)])
     given, used = _curves(curves), Settings(**settings)
     intervals, seed = flag("intervals", intervals), whole_seed(seed)
     warnings = [*_unlike_words(given), *_warnings(given, used)]

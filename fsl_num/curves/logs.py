@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from difflib import get_close_matches
 from typing import Any, Final
 
 import numpy as np
@@ -16,7 +15,7 @@ from fsl_num.curves.log_notes import check_spike, of_losses, of_noise_scales, of
 from fsl_num.curves.rates import unseen_updates, warmup_of
 from fsl_num.curves.runs import Series, by_run, kept_last, series_of
 from fsl_num.curves.tables import Table, as_table, numbers
-from fsl_num.validation import Array, one_of, positive
+from fsl_num.validation import Array, known_options, one_of, positive
 
 RESTARTS: Final = ("refuse", "keep-last")
 """What to do with steps that come again, as after a restart from a checkpoint."""
@@ -104,11 +103,7 @@ def log_options(**given: Any) -> LogOptions:
     Traceback (most recent call last):
     TypeError: there is no option 'warmpu' of a log; did you mean 'warmup'?
     """
-    known = [field.name for field in fields(LogOptions)]
-    if strange := [name for name in given if name not in known]:
-        near = get_close_matches(strange[0], known, 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
-        raise TypeError(f"there is no option {strange[0]!r} of a log; {hint}")
+    known_options("of a log", given, [field.name for field in fields(LogOptions)])
     return LogOptions(**given)
 
 

@@ -31,7 +31,7 @@ from fsl_num.results import Result, percent
 from fsl_num.schedules import step_rates
 from fsl_num.validation import Array, instance_of, proper_share, whole_size
 
-FAMILIES: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
+CANDIDATE_SCHEDULES: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
     "constant": ("constant", {}),
     "cosine": ("cosine", {}),
     "linear": ("linear", {}),
@@ -165,7 +165,8 @@ def next_run(
 
     ``fit``: of the curves at hand, with intervals. ``target``: the schedule whose final loss matters, as
     :func:`~fsl_num.curves.plan.as_plan` takes it, or a mapping of several by name. ``candidates``: schedules by name;
-    by default those of :data:`FAMILIES` in the :data:`LENGTHS`, with the peaks of the target and of the runs fitted.
+    by default those of :data:`CANDIDATE_SCHEDULES` in the :data:`LENGTHS`, with the peaks of the target and of the runs
+    fitted.
     ``budget``: the most updates that a candidate may have. ``level``: nominal, of the interval.
 
     Raises ValueError for a fit without intervals, and where no candidate is within the budget.
@@ -226,7 +227,7 @@ def _redrawn(fit: FitResult) -> FitResult:
 
 
 def usual_candidates(fit: FitResult, targets: Sequence[Plan], budget: float = np.inf) -> dict[str, Plan]:
-    """Return the candidates of :data:`FAMILIES` by name: with the warmup of the longest target, within the budget.
+    """Return the :data:`CANDIDATE_SCHEDULES` by name: with the warmup of the longest target, within the budget.
 
     The lengths are those of :data:`LENGTHS`, and the budget where it lies below the longest, but for those shorter than
     :data:`LEAST` allows; the peaks are those of the target and of the runs fitted. A schedule that is itself a target
@@ -241,7 +242,7 @@ def usual_candidates(fit: FitResult, targets: Sequence[Plan], budget: float = np
     for size in (size for size in sizes if size >= max(least, _SHORTEST)):
         warmup = min(longest.warmup, size // 2)
         for peak in peaks:
-            for name, (kind, parameters) in FAMILIES.items():
+            for name, (kind, parameters) in CANDIDATE_SCHEDULES.items():
                 rates = step_rates(kind, peak=peak, steps=size, warmup=warmup, **parameters)
                 at = f" at {peak:.3g}" if len(peaks) > 1 else ""
                 plan = Plan(rates, _places(rates, warmup), warmup, 1.0, longest.model_size, name)

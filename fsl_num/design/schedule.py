@@ -36,7 +36,7 @@ def design_schedule(
     warmup: int | None = None,
     run: LossCurve | Plan | None = None,
     from_step: int | None = None,
-    batch_size: float = 1.0,
+    batch_size: float | None = None,
     model_size: float | None = None,
     level: float = 0.9,
     over_draws: bool = False,
@@ -117,9 +117,8 @@ def design_schedule(
         run = fit.as_fitted(run)
         off = left_over(fit, run)[0], float(run.plan.times[-1])
     lowest, done = positive("floor", floor, zero=True), _done(run, from_step, warmup, total)
-    batch = positive("batch_size", batch_size)
-    if batch == 1.0 and done is not None:
-        batch = last_batch(done)
+    usual = 1.0 if done is None else last_batch(done)
+    batch = usual if batch_size is None else positive("batch_size", batch_size)
     fit = fit.at_batch(batch)
     fitted = fit.peaks
     least, most = _range_of_peak(peak, done, fitted, shape)

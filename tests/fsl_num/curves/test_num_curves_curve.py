@@ -156,3 +156,9 @@ def test_a_curve_is_drawn():
 def test_unseen_updates_are_counted_by_a_whole_number(wrong):
     with pytest.raises((TypeError, ValueError), match="unseen must be"):
         LossCurve([4, 5, 6], [3.0, 2.5, 2.4], lr=[0.1] * 3, unseen=wrong)
+
+
+@pytest.mark.parametrize("none", [[], [False] * 3])
+def test_a_curve_keeps_at_least_one_row(none):
+    with pytest.raises(ValueError, match="at least one row"):
+        LossCurve([1, 2, 3], [3.0, 2.5, 2.4], lr=[0.1] * 3).keep(none)

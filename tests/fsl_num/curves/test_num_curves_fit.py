@@ -280,3 +280,8 @@ def test_a_smooth_run_is_not_followed_in_what_the_law_misses():
 def test_what_is_no_curve_is_refused_with_the_functions_that_make_one(wrong):
     with pytest.raises((TypeError, ValueError), match="as read_curve makes of a file and curve_from of a table"):
         fit(wrong)
+
+
+def test_a_misspelt_setting_is_refused_with_the_nearest():
+    with pytest.raises(TypeError, match=r"no option 'startz' of a fit; did you mean 'starts'\?"):
+        fit(TRAINING, startz=3)

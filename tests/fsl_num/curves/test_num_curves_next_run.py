@@ -11,7 +11,7 @@ from notebook_views import as_html
 
 from fsl_num.cli import main
 from fsl_num.curves.fit import fit
-from fsl_num.curves.next_run import FAMILIES, Candidate, next_run, usual_candidates
+from fsl_num.curves.next_run import CANDIDATE_SCHEDULES, Candidate, next_run, usual_candidates
 from fsl_num.curves.plan import Plan
 from fsl_num.report.next_run import next_run_json, next_run_text
 
@@ -75,7 +75,7 @@ def test_the_usual_candidates_keep_to_the_budget_and_are_not_the_target(constant
     target = Plan(np.full(6000, PEAK), [6000], name="constant")
     named = usual_candidates(constant, [target], 2000)
     assert len({each.rates.size for each in named.values()} - {2000, 1500, 3000, 6000}) == 0
-    assert len({name.partition(",")[0] for name in named}) == len(FAMILIES)
+    assert len({name.partition(",")[0] for name in named}) == len(CANDIDATE_SCHEDULES)
     assert not any(each.rates.size == 6000 and each.rates.min() == PEAK for each in named.values())
     found = next_run(constant, target, budget=2000)
     assert max(each.cost for each in found.candidates) == 2000
