@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from sympy import Basic, Dummy, Expr, Integral, MatrixExpr, Sum, Symbol
+from sympy import Basic, Derivative, Dummy, Expr, Integral, MatrixExpr, Sum, Symbol
 
 from fsl_sym.algebra.printing import latex
 from fsl_sym.values import as_expression
@@ -353,6 +353,10 @@ def put(expression: Any, values: Mapping[Expr, Expr]) -> Any:
     """
     if not values:
         return expression
+    for item in expression.atoms(Derivative):
+        taken, others = set(item.variables), item.expr.free_symbols.difference(item.variables)
+        if any(value.free_symbols & taken for name, value in values.items() if name.free_symbols & others):
+            raise ValueError(f"in {item} no value may hold a letter by which the derivative is taken")
     bound = {limits[0] for item in expression.atoms(Sum, Integral) for limits in item.limits}
     entering = {letter for value in values.values() for letter in value.free_symbols}
     if bound & (entering | set(values)):

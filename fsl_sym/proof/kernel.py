@@ -25,7 +25,7 @@ from sympy.polys.polyerrors import BasePolynomialError
 
 from fsl_sym.proof.formulas import NEEDS, AllOf, Formula, Hypothesis, Statement, all_of, joined
 from fsl_sym.proof.language import foreign, strange
-from fsl_sym.proof.letters import carried, declared, evaluated, misdeclared, of_letters, restrained
+from fsl_sym.proof.letters import carried, evaluated, misdeclared, of_letters, of_numbers, restrained, unneeded_left_out
 from fsl_sym.proof.rendering import as_latex, as_text
 from fsl_sym.proof.rules import HELD, RULES
 from fsl_sym.proof.rules.base import Rule, StepVerdict, refuse
@@ -175,12 +175,12 @@ class Step(_Final):
             if not verdict.holds:
                 return verdict
             given = set(verdict.hypotheses) | of_letters(self.formula)
+            given |= of_numbers(getattr(self.rule, "numbers", ()))
             own, values = self.formula.free_symbols, dict(verdict.puts)
             for each in proved:
                 # a letter that a lemma alone has stands for any value that it may have
                 gone = {letter for letter in each.conclusion.free_symbols - own - set(values) if letter.is_Symbol}
-                beside = {item for letter in gone for item in declared(letter)}
-                given |= carried(each.hypotheses - beside, values)
+                given |= carried(unneeded_left_out(each.hypotheses, gone), values)
         except ProofError as error:
             return refuse(f"a lemma does not hold: {error}")
         except _UNABLE as error:

@@ -32,7 +32,7 @@ from sympy.core.function import AppliedUndef
 from fsl_sym import symbols
 from fsl_sym.algebra.equality import sign
 from fsl_sym.proof.formulas import Formula, Hypothesis, Property, Statement, everywhere, less, put
-from fsl_sym.proof.rules.sums import continuous_up_to_the_ends
+from fsl_sym.proof.rules.infinities import infinity_fault
 
 _KINDS: Final[tuple[dict[str, bool], ...]] = (
     {"positive": True},
@@ -57,6 +57,19 @@ def of_letters(statement: Statement) -> set[Hypothesis]:
     for side in (statement.left, statement.right, statement.error):
         if side is not None and not isinstance(side, MatrixExpr):
             given |= _defined(side, letters)
+    return given
+
+
+def of_numbers(numbers: Iterable[Expr]) -> set[Hypothesis]:
+    """Where what a lemma is multiplied by, or put to, has a value: that may be seen nowhere else once it cancels."""
+    given: set[Hypothesis] = set()
+    for number in numbers:
+        letters = {letter for letter in number.free_symbols if isinstance(letter, Symbol)}
+        continuous = number.has(Integral, Derivative)
+        # what a function is declared to be, the lemma says or the statement does
+        functions = {item for each in number.atoms(AppliedUndef) for item in _of_function(each, continuous)}
+        asked = _defined(number, letters) - functions
+        given |= asked.union(*map(declared, letters)) if asked else set()
     return given
 
 
@@ -201,6 +214,19 @@ def carried(lemma: Iterable[Hypothesis], values: Mapping[Symbol, Expr | None]) -
     return kept
 
 
+def unneeded_left_out(lemma: Iterable[Hypothesis], gone: Iterable[Symbol]) -> set[Hypothesis]:
+    """The hypotheses of a lemma without what letters are declared to be of which nothing else is asked: some value is.
+
+    A letter that is declared positive, and of which x = -2 is assumed, has none.
+    """
+    kept = set(lemma)
+    for letter in gone:
+        own = declared(letter)
+        if not any(_speaks_of(item, letter) for item in kept - own):
+            kept -= own
+    return kept
+
+
 def _left_of(there: Formula, item: Formula) -> set[Hypothesis]:
     """The hypothesis at the values, unless it is seen to hold."""
     difference = sign(there.right - there.left) if there.error is None and there.variable is None else None
@@ -241,35 +267,7 @@ def misdeclared(side: Expr) -> str:
                     ranges[limits[0]] = limits[1] + Dummy(integer=True, nonnegative=True)
         if isinstance(item, Sum) and (fault := _pole_fault(item, ranges)):
             return fault
-    return next((fault for item in side.atoms(Add, Mul) if (fault := _infinity_fault(item))), "")
-
-
-def _infinity_fault(side: Add | Mul) -> str:
-    """Why infinities may be subtracted from or divided by each other, which has no value; "" where none are.
-
-    Of one infinity alone all rules hold: what is at most it, or equal to it, is so.
-    """
-    kinds: dict[int | None, dict[str, bool]] = {1: {"positive": True}, 0: {"nonnegative": True}, -1: {"negative": True}}
-    signs: list[int | None] = []
-    for term in side.args:
-        infinite = [item for item in term.atoms(Sum, Integral) if _may_be_infinite(item)]
-        if infinite and isinstance(side, Mul):
-            signs.append(1 if term.as_base_exp()[1].is_nonnegative else -1)
-            continue
-        if infinite:
-            signs.append(sign(term.xreplace({item: Dummy(**kinds.get(sign(item.function), {})) for item in infinite})))
-    if len(signs) > 1 and not (set(signs) <= {0, 1} or set(signs) <= {0, -1}):
-        return f"{side} may be a difference or a quotient of infinities, which has no value"
-    return ""
-
-
-def _may_be_infinite(item: Sum | Integral) -> bool:
-    if isinstance(item, Sum):
-        return any({oo, -oo} & {*limits[1:]} for limits in item.limits)
-    # of finitely many terms each is looked at
-    inside = item.function.replace(lambda part: isinstance(part, Sum) and not _may_be_infinite(part),
-                                 lambda total: total.function)  # fmt: skip
-    return not all(continuous_up_to_the_ends(inside, *limits) for limits in item.limits)
+    return next((fault for item in side.atoms(Add, Mul) if (fault := infinity_fault(item))), "")
 
 
 def _range_fault(letter: Symbol, low: Expr, high: Expr) -> str:

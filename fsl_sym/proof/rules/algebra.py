@@ -12,6 +12,7 @@ from fsl_sym.algebra.equality import RANGED, sign, worked_out
 from fsl_sym.algebra.limits import is_continuous
 from fsl_sym.proof.formulas import Formula, Hypothesis, canonical, equals, less, put
 from fsl_sym.proof.rules.base import FromLemma, StepVerdict, accept, compare, first_difference, is_any_positive, refuse
+from fsl_sym.proof.rules.infinities import holds_infinity
 from fsl_sym.proof.rules.sums import continuous_up_to_the_ends
 
 Pairs = tuple[tuple[Expr, Expr], ...]
@@ -141,6 +142,9 @@ class Rewrite(FromLemma):
             return refuse("a letter of the lemma is bound in the expression")
         if not whole.has(known.left):
             return refuse(f"{known.left} does not stand there")
+        letters = known.left.free_symbols | known.right.free_symbols
+        if any(item.has(known.left) and letters & {*item.variables} for item in whole.atoms(Derivative)):
+            return refuse(f"{known} may hold at one value alone of a letter by which a derivative is taken")
         return compare(whole.subs(known.left, known.right), canonical(after))
 
 
@@ -236,6 +240,8 @@ class Smaller:
         """Decide the sign of the difference."""
         swaps, given = moved(self.ranges, before, after)
         decided = sign(put(after - before, swaps))
+        if self.strict and (holds_infinity(before) or holds_infinity(after)):
+            return refuse("a side may be infinite, and nothing is above that")
         if decided == 1 or (decided == 0 and not self.strict):
             return accept(f"the difference has the sign {decided}", given)
         return refuse(f"the sign of the difference {after - before} is {decided}")

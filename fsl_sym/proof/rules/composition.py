@@ -22,6 +22,7 @@ from fsl_sym.proof.rules.base import (
     is_any_positive,
     refuse,
 )
+from fsl_sym.proof.rules.infinities import holds_infinity
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,11 @@ class Instance(FromLemma):
     ranges: Pairs = ()
 
     @property
+    def numbers(self) -> tuple[Expr, ...]:
+        """The factor and the values."""
+        return (self.factor, *(value for _, value in self.values))
+
+    @property
     def relation(self) -> str:
         """That of the lemma."""
         return str(self.lemma.conclusion.relation)
@@ -45,6 +51,8 @@ class Instance(FromLemma):
         """Put the values in, compare both sides."""
         if known.relation not in ("=", "<=", ">=", "<"):
             return refuse(f"a lemma with the relation {known.relation!r} is not put to values")
+        if infinite := next(filter(holds_infinity, self.numbers), None):
+            return refuse(f"{infinite} may be infinite: no letter stands for that")
         ranged, given = moved(self.ranges, before, after)
         for letter, value in self.values:
             if not _may_be(letter, put(value, ranged)):

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sympy import Abs, Add, Expr
+from sympy import Abs, Add, Expr, Mul
 
 from fsl_sym.algebra.equality import sign
 from fsl_sym.proof.formulas import Formula, canonical
 from fsl_sym.proof.rules.base import StepVerdict, accept, refuse
+from fsl_sym.proof.rules.infinities import holds_infinity, infinity_fault
 from fsl_sym.proof.rules.sums import Termwise
 
 
@@ -27,6 +28,11 @@ class Linear:
     def lemmas(self) -> tuple[Any, ...]:
         """The lemmas."""
         return tuple(lemma for _, lemma in self.terms)
+
+    @property
+    def numbers(self) -> tuple[Expr, ...]:
+        """The coefficients."""
+        return tuple(factor for factor, _ in self.terms)
 
     @property
     def relation(self) -> str:
@@ -48,8 +54,15 @@ class Linear:
             sign(factor) in (0, 1) for (factor, _), each in zip(self.terms, known, strict=True) if each.relation != "="
         ):
             return refuse("a bound is multiplied by what is not shown to be nonnegative")
+        if infinite := next(filter(holds_infinity, self.numbers), None):
+            return refuse(f"the coefficient {infinite} may be infinite")
         for name, side in (("left", before), ("right", after)):
-            whole = Add(*(factor * getattr(each, name) for (factor, _), each in zip(self.terms, known, strict=True)))
+            parts = [(factor, getattr(each, name)) for factor, each in zip(self.numbers, known, strict=True)]
+            # looked at before infinities cancel
+            fault = infinity_fault(Add(*(Mul(*pair, evaluate=False) for pair in parts), evaluate=False))
+            if fault:
+                return refuse(fault)
+            whole = Add(*(factor * part for factor, part in parts))
             if canonical(whole) == canonical(side):
                 continue
             verdict = Termwise().check(canonical(whole), canonical(side))

@@ -98,16 +98,17 @@ class Interchange:
 def continuous_up_to_the_ends(expression: Expr, x: Symbol, lower: Expr, upper: Expr) -> bool:
     """Whether an expression is shown to be a continuous function of x on a finite range with its ends."""
     expression, x, lower, upper = map(as_expression, (expression, x, lower, upper))
-    values = [expression.subs(x, end) for end in (lower, upper)]
-    regular = not any(value.has(oo, -oo, zoo, nan) or not _inside(value, expression, x) for value in values)
+    # each part by itself too: in x (x + x^2)^(s - 3) the factor x hides at 0 what stands beside it
+    special = [item for item in expression.atoms(*_SPECIAL) if item.has(x)]
+    values = [item.subs(x, end) for item in (expression, *special) for end in (lower, upper)]
+    regular = not any(value.has(oo, -oo, zoo, nan) or special and not _inside(value) for value in values)
     return regular and not {oo, -oo} & {lower, upper} and is_continuous(expression, x, lower, upper)
 
 
-def _inside(value: Expr, expression: Expr, x: Symbol) -> bool:
-    """Whether no power, logarithm or incomplete gamma function of x is taken at 0, where it need not be continuous."""
-    special = [item for item in expression.atoms(Pow, log, uppergamma, lowergamma) if item.has(x)]
+def _inside(value: Expr) -> bool:
+    """Whether no power, logarithm or incomplete gamma function is taken at 0, where it need not be continuous."""
     ends = {item.args[0] if isinstance(item, Pow | log) else item.args[-1] for item in value.atoms(*_SPECIAL)}
-    return not special or all(sign(each) in (1, -1) or not each.free_symbols and each != 0 for each in ends)
+    return all(sign(each) in (1, -1) or not each.free_symbols and each != 0 for each in ends)
 
 
 _SPECIAL = (Pow, log, uppergamma, lowergamma)
@@ -138,7 +139,7 @@ class Induction:
         """Compare both sides at the base, and their increments summand by summand."""
         if not self.index.is_integer or not self.index.is_nonnegative:
             return refuse(f"{self.index} must be declared a nonnegative whole number")
-        if self.base > 0 and not self.index.is_positive or self.base not in (0, 1):
+        if self.base != (1 if self.index.is_positive else 0):  # of a positive n nothing is seen from 0 to 1
             return refuse(f"an induction over {self.index} cannot begin at {self.base}")
         left, right = (worked_out(side.subs(self.index, self.base)) for side in (before, after))
         if (differs := first_difference((left, right, f"at {self.index} = {self.base}"))) is not None:
