@@ -214,8 +214,9 @@ def test_the_graph_shows_what_rests_on_a_claim(fresh, tmp_path, where):
         texts = pages([record(each.id) for each in claims], [], claims, [])
         (tmp_path / "theorem.html").write_text(texts["thm-wsd.md"])
         fresh.open((tmp_path / "theorem.html").as_uri())
-        [script] = re.findall(r"^extra_javascript: \[(.*)\]", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
-        fresh.evaluate((ROOT / "fsl_num" / "report" / "html" / script).read_text())
+        [scripts] = re.findall(r"^extra_javascript: \[(.*)\]", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
+        for script in scripts.split(", "):
+            fresh.evaluate((ROOT / "fsl_num" / "report" / "html" / script).read_text())
 
     def far(event):
         fresh.evaluate(f"document.querySelector('.graph a').dispatchEvent(new PointerEvent({event!r}))")
@@ -248,3 +249,11 @@ def test_on_paper_the_folds_are_open_and_the_filter_is_gone(fresh):
     fresh.look(*SCREENS["desk"], media="print")
     assert fresh.evaluate("getComputedStyle(document.querySelector('form')).display") == "none"
     assert fresh.evaluate("document.querySelector('details td').getBoundingClientRect().height") > 0
+
+
+def test_what_is_wider_than_its_frame_is_reached_by_the_keyboard(fresh):
+    fresh.look(*SCREENS["phone"])
+    wide = "[...document.querySelectorAll('.row, .wrong, .right')].filter(node => node.scrollWidth > node.clientWidth)"
+    fresh.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    assert fresh.evaluate(f"{wide}.length") > 0
+    assert fresh.evaluate(f"{wide}.filter(node => node.tabIndex !== 0).length") == 0
