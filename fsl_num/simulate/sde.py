@@ -9,7 +9,6 @@ order: so the result does not depend on who computed them.
 
 from __future__ import annotations
 
-import operator
 from concurrent.futures import Executor
 from typing import Any
 
@@ -114,18 +113,6 @@ def simulate_sde(
         )
     message = _bias(problem, eta, batches, every, grid, count)
     return RiskCurve(wanted, total.mean, total.standard_error(), f"sde-{clock}", message)
-
-
-def _root(seed: Any) -> np.random.SeedSequence:
-    if isinstance(seed, np.random.SeedSequence):
-        return seed
-    try:
-        number = -1 if isinstance(seed, bool) else operator.index(seed)
-    except TypeError as error:
-        raise TypeError(f"seed must be a whole number or a SeedSequence, got {type(seed).__name__}") from error
-    if number < 0:
-        raise ValueError(f"seed must be a whole number of at least 0, got {seed!r}")
-    return np.random.SeedSequence(number)
 
 
 def _shown(parts: Any, count: int, name: str, progress: bool | None) -> Any:
