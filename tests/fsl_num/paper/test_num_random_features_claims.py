@@ -83,8 +83,9 @@ def test_bounds_are_kept_by_every_number():
     assert Within(0.0, 1.0, attained=0.9).judge([("a", 0.95), ("b", 0.0)]).holds
     assert not Within(0.0, 1.0, attained=0.9).judge([("a", 0.8)]).holds
     assert not Within(0.0, 1.0).judge([("a", 1.1)]).holds
-    with pytest.raises(ValueError, match="nothing can be judged"):
-        Within(0.0, 1.0).judge([("a", np.nan)])
+    for numbers in ([np.nan], [0.5, np.nan, 0.4]):  # neither the largest nor the least of several
+        with pytest.raises(ValueError, match="nothing can be judged"):
+            Within(0.0, 1.0).judge([("a", each) for each in numbers])
     flat = DrawnRay("flat", SIZES, tuple(np.full(3, 0.2) for _ in SIZES), {"M": LOGS})
     one = Between(lambda exponents, logs: 0.0 * logs["M"], 1.0, 2.0)
     assert one.judge([flat]).holds
