@@ -66,6 +66,9 @@ def test_the_executor_changes_nothing():
     alone = eigenvalue_ratios(**arguments)
     with ThreadPoolExecutor(2) as threads:
         assert eigenvalue_ratios(**arguments, executor=threads).least[0].tolist() == alone.least[0].tolist()
+    root = np.random.SeedSequence(6)  # which is not used up
+    for _ in range(2):
+        assert eigenvalue_ratios(**{**arguments, "seed": root}).least[0].tolist() == alone.least[0].tolist()
     # more runs begin with the same ones, and no two runs share a stream
     more = eigenvalue_ratios(**{**arguments, "runs": [30, 5]})
     assert more.least[0][:19].tolist() == alone.least[0].tolist()
