@@ -133,5 +133,5 @@ def _bias(problem: Regression, rates: Array, batches: Array, every: int | None, 
         scheme = grid_risk(problem, grid)
     except OverflowError:
         return f"{text}; the expected risk of the scheme grows without bound, not that of the equation: more substeps"
-    worst = float(np.abs(scheme / np.where(exact > 0.0, exact, 1.0) - 1.0).max())
+    worst = float((np.abs(scheme - exact) / np.where(exact > 0.0, exact, 1.0)).max())
     return f"{text}; the scheme expects within {worst:.1e} of the equation"

@@ -202,6 +202,11 @@ def test_what_does_not_fit_is_refused(call, text):
         call()
 
 
+def test_a_scheme_without_any_risk_is_not_off():
+    still = simulate_sde(model(noise=0.0, target=np.zeros(6)), [0.1] * 4, runs=2, seed=0)
+    assert not still.excess_risk.any() and still.message.endswith("within 0.0e+00 of the equation")
+
+
 def test_growing_risk_is_refused_or_told():
     with pytest.raises(OverflowError, match="beyond all numbers"):
         simulate_sde(model(), [30.0] * 400, runs=2, seed=0, substeps=1)
