@@ -98,6 +98,7 @@ def test_the_picture_shows_both_ratios():
     ("call", "text"),
     [
         (lambda: eigenvalue_ratios(beta=1.0, model_sizes=[4]), "beta"),
+        (lambda: eigenvalue_ratios(beta=200.0, model_sizes=[4, 200]), "at most 113 for 200 features"),  # once nan
         (lambda: eigenvalue_ratios(beta=2.0, model_sizes=[]), "at least one"),
         (lambda: eigenvalue_ratios(beta=2.0, model_sizes=[4], normalisation="none"), "unknown normalisation"),
         (lambda: eigenvalue_ratios(beta=2.0, model_sizes=[4], runs=0), "runs"),
