@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fsl_num.claims.records import Judgement
-from fsl_num.claims.statements import Direction, Ray, WithoutExponents, curves_of
+from fsl_num.claims.statements import Direction, NothingCompared, Ray, WithoutExponents, curves_of
 from fsl_num.paper.model.statements import FailureRate
 from fsl_num.validation import Array
 
@@ -94,6 +94,8 @@ class OverDraws:
 
     def judge(self, measured: Sequence[DrawnRay]) -> Judgement:
         """Constants over all draws, and the worst slope against what is allowed for it."""
+        if not measured:
+            raise NothingCompared("no ray was measured")
         low, high, worst, drift, note = math.inf, -math.inf, -math.inf, 0.0, ""
         paths = []
         for ray in measured:

@@ -10,7 +10,9 @@ from fsl_num.claims.claim import Sample
 from fsl_num.claims.records import Verdict
 from fsl_num.claims.registry import all_claims
 from fsl_num.claims.runner import verify
+from fsl_num.claims.statements import NothingCompared
 from fsl_num.model import Model
+from fsl_num.paper.model.statements import FailureRate
 from fsl_num.paper.random_features import draws, laws, risks, terms
 from fsl_num.paper.random_features.easier_tasks import never_learned
 from fsl_num.paper.random_features.statements import (
@@ -76,6 +78,12 @@ def test_rare_failures_need_fewer_failures_at_larger_sizes():
     law = RareFailures(power, {"M": 0.0}, 0.02)
     assert law.judge(DrawnRay("shrinking", (8, 32, 64, 128), shrinking, scale)).holds
     assert not law.judge(DrawnRay("spreading", (8, 32, 64, 128), spreading, scale)).holds
+
+
+def test_nothing_measured_is_no_agreement():
+    for statement in (OverDraws(power, {"M": 0.0}), FailureRate(0.1)):
+        with pytest.raises(NothingCompared):
+            statement.judge([])
 
 
 def test_bounds_are_kept_by_every_number():
