@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from fsl_num.exponential_sums import exponential_sum_float
+from fsl_num.exponential_sums import HEAD, exponential_sum_float
 from fsl_num.gauss_rules import legendre_rule
 from fsl_num.validation import (
     Array,
@@ -35,6 +35,7 @@ from fsl_num.validation import (
 
 _MOST_EIGENVALUES = 50_000_000
 _MOST_DIGITS = 2000
+_LATEST = 8e307  # twice that is a float
 
 
 def exponential_sum(
@@ -43,9 +44,10 @@ def exponential_sum(
     r"""Return sum_{j=start}^{M} j^-power exp(-2 j^-beta t).
 
     Arguments: ``power`` > 1 when M is infinite (else the sum diverges) and > 1 in general; ``t`` >= 0, a number or an
-    array (intrinsic time); ``beta`` > 1; ``model_size`` M, a whole number or inf; ``start`` the first index;
-    ``digits`` None for float64, else the number of digits (>= 10, arbitrary precision, one t at a time). At ``digits``,
-    ``power``, ``t`` and ``beta`` may be anything mpmath reads (ints, strings, mpf); a float is its binary value.
+    array (intrinsic time, at most 8e307); ``beta`` > 1; ``model_size`` M, a whole number or inf; ``start`` the first
+    index; ``digits`` None for float64, else the number of digits (>= 10, arbitrary precision, one t at a time). At
+    ``digits``, ``power``, ``t`` and ``beta`` may be anything mpmath reads (ints, strings, mpf); a float is its binary
+    value.
 
     Returns a float or an array of t's shape: relative error about 1e-14, plus 2e-16 u where the slowest term decays
     as exp(-u); 0 only where the value is below the smallest float. With ``digits``: an mpf whose context has that
@@ -65,7 +67,7 @@ def exponential_sum(
     last = whole_size("model_size", model_size)
     first = whole_size("start", start, infinite=False)
     if digits is None:
-        array, scalar = times("t", t)
+        array, scalar = times("t", t, upper=_LATEST)
         result = exponential_sum_float(power_float, array.ravel(), beta_float, last, first).reshape(array.shape)
         return give_back(result, scalar)
     from fsl_num.exponential_sums_digits import exponential_sum_digits
@@ -180,6 +182,15 @@ def trace(beta: Any, model_size: Any = math.inf) -> float:
     return float(exponential_sum(capacity_exponent(beta), 0.0, beta, model_size))
 
 
+def _integral_by_terms(a: Array, b: Array, beta: float, model_size: Any) -> Array:
+    """The integral of K_M over [a, b], the first features one by one: each term is positive."""
+    last = int(min(model_size, HEAD))
+    rates = np.arange(1.0, last + 1.0) ** -beta
+    left = np.exp(-2.0 * np.multiply.outer(a, rates)) * -np.expm1(-2.0 * np.multiply.outer(b - a, rates))
+    ends = exponential_sum(beta, np.stack([a, b]), beta, model_size, start=last + 1)
+    return np.asarray(0.5 * (left @ rates + ends[0] - ends[1]))
+
+
 def kernel_integral(lower: Any, upper: Any, beta: Any, model_size: Any = math.inf) -> Any:
     r"""Return int_lower^upper K_M(t) dt = sum_j lambda_j/2 (exp(-2 lambda_j lower) - exp(-2 lambda_j upper)).
 
@@ -187,7 +198,8 @@ def kernel_integral(lower: Any, upper: Any, beta: Any, model_size: Any = math.in
 
     ``lower`` >= 0 and ``upper`` >= ``lower`` (inf allowed), numbers or arrays that broadcast. Where the interval is
     short (upper <= 2 lower + 1) and the two sums within a factor 2, Gauss-Legendre quadrature of the positive K_M is
-    used, so that nothing cancels; elsewhere their difference, which costs at most a factor 1/(1 - 2^(1/beta - 1)).
+    used, so that nothing cancels; elsewhere their difference, in a long interval term by term for the first 100
+    features, which lie far apart where beta is large. It costs at most a factor 1/(1 - 2^(1/beta - 1)).
 
     >>> abs(kernel_integral(0.0, math.inf, 2.0) - trace(2.0) / 2) < 1e-15
     True
@@ -207,7 +219,10 @@ def kernel_integral(lower: Any, upper: Any, beta: Any, model_size: Any = math.in
     finite = np.isfinite(b)
     at_upper[finite] = 0.5 * exponential_sum(beta, b[finite], beta, model_size)
     result = at_lower - at_upper
-    short = finite & (b <= 2.0 * a + 1.0) & (at_upper > 0.5 * at_lower)
+    near = finite & (at_upper > 0.5 * at_lower)
+    short = near & (b <= 2.0 * a + 1.0)
+    if (long := near & ~short).any():
+        result[long] = _integral_by_terms(a[long], b[long], beta, model_size)
     if short.any():
         nodes, weights = legendre_rule(40)
         half = 0.5 * (b - a)[short]

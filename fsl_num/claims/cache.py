@@ -21,7 +21,7 @@ import os
 import platform
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -31,7 +31,7 @@ from typing import Any
 from fsl_num.claims.claim import Claim
 from fsl_num.claims.records import Outcome, Verdict
 from fsl_num.claims.registry import file_of
-from fsl_num.claims.sources import Sources, parts_of
+from fsl_num.claims.sources import LOADED, Sources, parts_of
 from fsl_num.writing import check_writable, write_atomically
 
 FORMAT = 1
@@ -68,7 +68,7 @@ def default_folder(environment: Mapping[str, str] = os.environ) -> Path:
 class Cache:
     """A folder of outcomes, one file each, written whole or not at all, so that any number of processes may share it.
 
-    ``folder`` is made if need be; ``trouble`` says in a sentence why nothing can be written there, or is empty.
+    ``folder`` is made if need be; ``trouble`` says in a sentence why nothing is written there, or is empty.
     ``hits`` counts what was found. ``home`` is the folder of the packages whose sources count, by default of these. A
     worker gets a copy that makes no folder: on another machine nothing is left behind.
     """
@@ -92,8 +92,7 @@ class Cache:
     def key(self, claim: Claim, profile: str, seed: int) -> str:
         """SHA-256 of all that an outcome depends on: sources, the claim's fields, profile, seed and versions."""
         parts = parts_of(claim)
-        # The file of its theorem, too: what it gave to a maker of claims need not be found in the claim.
-        modules = {CHECKER, file_of(claim.id), *(text for kind, text in parts if kind == "module")}
+        modules = _modules(claim, parts)
         extras = [library for package, library in EXTRAS.items() if self._sources.uses(package, modules)]
         content = [
             str(FORMAT),
@@ -123,11 +122,16 @@ class Cache:
     def put(self, claim: Claim, profile: str, seed: int, outcome: Outcome) -> None:
         """Keep an outcome, unless it is kept already or there is no place to write.
 
-        A check that broke (UNKNOWN) is not kept: what broke it, a lack of memory say, may be gone the next time.
+        A check that broke (UNKNOWN) is not kept: what broke it, a lack of memory say, may be gone the next time. Nor is
+        one of code that was changed while this process ran: it would count as the outcome of the new code.
         """
         if self.trouble or outcome.verdict is Verdict.UNKNOWN:
             return
         try:
+            changed = self._sources.written_since(LOADED, _modules(claim, parts_of(claim)))
+            if changed:
+                self.trouble = f"outcomes are not kept, the source of {changed} was changed while this process ran"
+                return
             key = self.key(claim, profile, seed)
             place = self._place(claim, profile)
             target = place / f"{key}.json"
@@ -158,6 +162,14 @@ class Cache:
     def _troubled(self, error: Exception) -> None:
         reason = getattr(error, "strerror", None) or str(error)
         self.trouble = f"outcomes are not kept, {str(self.folder)!r} cannot be written to: {reason}"
+
+
+def _modules(claim: Claim, parts: Iterable[tuple[str, str]]) -> set[str]:
+    """The modules whose sources count for a claim made of these parts, apart from what they import.
+
+    The file of its theorem is one, too: what it gave to a maker of claims need not be found in the claim.
+    """
+    return {CHECKER, file_of(claim.id), *(text for kind, text in parts if kind == "module")}
 
 
 def _file_text(key: str, outcome: Outcome) -> str:

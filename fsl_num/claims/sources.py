@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -24,6 +25,8 @@ from fsl_sym.proof import formulas
 PACKAGES = ("fsl_sym", "fsl_num")
 HOME = Path(__file__).resolve().parents[2]
 """The folder that holds both packages: the checkout, or where they were installed."""
+LOADED = time.time()
+"""When this process loaded the packages, in seconds since the epoch: a source written later may not be what runs."""
 
 
 class Sources:
@@ -87,6 +90,11 @@ class Sources:
                 self._digests[module] = hashlib.sha256(path.read_bytes()).hexdigest()
             whole.update(f"{module} {self._digests[module]}\n".encode())
         return whole.hexdigest()
+
+    def written_since(self, start: float, modules: Iterable[str]) -> str:
+        """A module of the closure whose source was written after a time (seconds since the epoch); "" without one."""
+        paths = ((module, self.path(module)) for module in sorted(self.closure(modules)))
+        return next((module for module, path in paths if path is not None and path.stat().st_mtime > start), "")
 
     def _named(self, nodes: Iterable[ast.AST], module: str) -> Iterator[str]:
         for node in nodes:

@@ -87,7 +87,7 @@ def _loss_scaling(quick: bool) -> _Drawn:
     budget = 10_000 if quick else 100_000
     powers = np.linspace(0.0, 1.0, 7 if quick else 25)
     largest, far, runs = (1e4, 1e18, 20) if quick else (1e7, 1e30, 200)
-    losses = [final_losses(rule, largest=largest, farthest=far, runs=runs) for rule in rules]
+    losses = [final_losses(rule, largest=largest, farthest=far, runs=runs, seed=k) for k, rule in enumerate(rules)]
     printed = [
         final_losses(replace(rule, peak_power=PRINTED_POWERS[rule.schedule]), largest=min(largest, 1e6), farthest=far)
         for rule in rules

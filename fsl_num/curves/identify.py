@@ -54,11 +54,6 @@ class Identifiability(Result):
     sentences: tuple[str, ...]
     unidentified: tuple[str, ...] = ()
 
-    @property
-    def sound(self) -> bool:
-        """Whether nothing forbids to read meaning into the parameters."""
-        return not self.on_bounds and not self.unidentified and self.condition <= ILL
-
 
 def identifiability(task: Task, theta: Array, search: Found, samples: Array) -> Identifiability:
     """Return what is known of the parameters ``theta`` of a fit, from its Jacobian, its starts and draws of them."""

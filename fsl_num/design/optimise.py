@@ -38,15 +38,6 @@ class BestSchedule:
         return float(self.steps[self.rates < 0.99 * self.rates.max()].sum() / self.steps.sum())
 
     @property
-    def last_unit(self) -> float:
-        """The mean rate over the last unit of intrinsic time, over the largest: the end that the loss can see."""
-        time_left = np.cumsum((self.rates * self.steps)[::-1])
-        steps_left = np.cumsum(self.steps[::-1])
-        place = int(np.searchsorted(time_left, 1.0))
-        before = (0.0, 0.0) if place == 0 else (time_left[place - 1], steps_left[place - 1])
-        return float(1.0 / (before[1] + (1.0 - before[0]) / self.rates[::-1][place]) / self.rates.max())
-
-    @property
     def last_over_peak(self) -> float:
         """The last rate over the largest."""
         return float(self.rates[-1] / self.rates.max())

@@ -27,7 +27,8 @@ from fsl_num.schedules import schedule as make_schedule
 from fsl_num.schedules import step_rates
 from fsl_num.simulate.recursion import exact_risk
 from fsl_num.simulate.regression import Regression
-from fsl_num.validation import Array, instance_of, known_executor, positive, whole_count, whole_seed
+from fsl_num.simulate.streams import child
+from fsl_num.validation import Array, instance_of, known_executor, positive, seed_sequence, whole_count, whole_seed
 
 PEAK: Final = 0.05
 """The constant of the peak learning rate, as the appendix has it."""
@@ -203,7 +204,8 @@ def final_losses(
 ) -> FinalLosses:
     """Train with budgets from 1,000 up to ``largest`` under ``rule``, exactly; evaluate the law up to ``farthest``.
 
-    ``per_decade``: budgets a decade. ``runs``: sampled runs (M = N = 128) at the budgets up to 10,000, 0 for none.
+    ``per_decade``: budgets a decade. ``runs``: sampled runs (M = N = 128) at the budgets up to 10,000, 0 for none;
+    ``seed``: a whole number, of which each budget takes a stream of its own.
     Raises ValueError where an argument does not fit.
 
     >>> found = final_losses(PeakRule("constant", 1 / 3, 0.0, 1 / 3, 0.0), largest=1e4, per_decade=1, farthest=1e12)
@@ -228,7 +230,11 @@ def final_losses(
     reach = np.geomspace(top, far, max(12, round(math.log10(far / top)) + 1))
     beyond = [functional_risk(problem, name, rule.peak_rate(budget), float(budget)) for budget in reach]
     sampled = budgets[budgets <= 1e4] if runs else budgets[:0]
-    means = [_sampled_risk(problem, name, rule.peak_rate(b), int(b), runs, seed, executor) for b in sampled]
+    streams = [child(seed_sequence(seed), k) for k in range(sampled.size)]  # points of a plot err independently
+    means = [
+        _sampled_risk(problem, name, rule.peak_rate(b), int(b), runs, stream, executor)
+        for b, stream in zip(sampled, streams, strict=True)
+    ]
     return FinalLosses(
         rule,
         budgets,
@@ -256,7 +262,7 @@ def risks_by_peak_power(name: str, powers: Sequence[float], *, budget: int = 100
 
 
 def _sampled_risk(
-    problem: Regression, name: str, peak: float, budget: int, runs: int, seed: int, executor: Any
+    problem: Regression, name: str, peak: float, budget: int, runs: int, seed: np.random.SeedSequence, executor: Any
 ) -> tuple[float, float]:
     from fsl_num.simulate.monte_carlo import simulate_sgd
 

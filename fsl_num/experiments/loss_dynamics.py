@@ -25,6 +25,7 @@ from fsl_num.schedules import SCHEDULES, Schedule, batch_sizes_of, step_rates
 from fsl_num.simulate.curve import RiskCurve
 from fsl_num.simulate.recursion import exact_risk
 from fsl_num.simulate.regression import Regression
+from fsl_num.simulate.streams import child
 from fsl_num.validation import Array, entries, known_executor, seed_sequence, whole_count
 
 SHOWN: Final = ("cosine", "wsd", "cyclic")
@@ -135,8 +136,8 @@ def loss_dynamics(
     ``s`` > 0, ``beta`` > 1, ``model_size`` M = N (whole), ``noise`` sigma^2; ``schedules``: names of
     :data:`~fsl_num.schedules.SCHEDULES`, all with the learning rate ``peak``; or a mapping from labels to whatever
     :func:`~fsl_num.schedules.step_rates` takes: names, schedules or arrays of ``steps`` steps and batch size 1,
-    functions phi(tau). ``seed``: a whole number, each schedule takes a stream of its own; ``every``: sampled runs are
-    recorded after so many steps. Raises ValueError or TypeError for anything else.
+    functions phi(tau). ``seed``: a whole number or a SeedSequence, of which each schedule takes a stream of its own;
+    ``every``: sampled runs are recorded after so many steps. Raises ValueError or TypeError for anything else.
 
     >>> found = loss_dynamics(schedules=["wsd"], steps=200, model_size=16)
     >>> found.runs[0].fits["modes"].r_squared > 0.99
@@ -152,7 +153,7 @@ def loss_dynamics(
         raise ValueError(f"schedules must name at least one, got {schedules!r}; there are {', '.join(SCHEDULES)}")
     rates = [_rates(label, given, peak, steps) for label, given in labelled.items()]
     exact = [exact_risk(problem, eta, every=1) for eta in rates]
-    seeds = seed_sequence(seed).spawn(len(rates))
+    seeds = [child(seed_sequence(seed), k) for k in range(len(rates))]
     averaged = [
         _averaged(problem, eta, count, own_seed, every, executor) for eta, own_seed in zip(rates, seeds, strict=True)
     ]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from fsl_num.claims.records import Judgement
-from fsl_num.claims.statements import Direction, Equivalent, WithoutExponents
+from fsl_num.claims.statements import Direction, Equivalent, NothingCompared, WithoutExponents
 from fsl_num.validation import Array
 
 Bounds = Mapping[str, tuple[float, float]]
@@ -37,17 +37,21 @@ class Ranges(WithoutExponents):
     wrong: Mapping[str, Bounds] = field(default_factory=dict)
 
     def judge(self, measured: Sequence[tuple[str, float]]) -> Judgement:
-        """Every number whose name ends with the name of a range; one that is out fails."""
-        out, said, compared = [], [], 0
-        for name, value in measured:
-            for ending, (low, high) in self.ranges.items():
-                if name.endswith(ending):
-                    compared += 1
-                    said.append(f"{name} {value:.3g}")
-                    if not low <= value <= high:
-                        out.append(f"{name} is {value:.3g}, outside [{low:g}, {high:g}]")
-        if not compared:
-            raise ValueError("no number measured bears a name of the statement: nothing can be judged")
+        """Every number whose name ends with the name of a range; one that is out fails.
+
+        Raises ValueError where a range has no number, or a number is nan.
+        """
+        out, said = [], []
+        for ending, (low, high) in self.ranges.items():
+            numbers = [(name, value) for name, value in measured if name.endswith(ending)]
+            if not numbers:
+                raise NothingCompared(f"no number measured bears the name {ending!r} of the statement")
+            for name, value in numbers:
+                if math.isnan(value):
+                    raise ValueError(f"{name} is nan: nothing can be judged")
+                said.append(f"{name} {value:.3g}")
+                if not low <= value <= high:
+                    out.append(f"{name} is {value:.3g}, outside [{low:g}, {high:g}]")
         return Judgement(not out, float(len(out)) + 0.5, None, None, "; ".join(out or said))
 
     def tightened(self, size: float) -> Sequence[Ranges]:

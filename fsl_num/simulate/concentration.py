@@ -7,6 +7,7 @@ quantiles, their drift in M, and how often they leave [c_1, c_2].
 
 from __future__ import annotations
 
+import math
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,8 @@ from fsl_num.simulate.random_tasks import one_per_size, over_runs, sizes_of
 from fsl_num.validation import Array, capacity_exponent, positive, whole_size
 
 _WELL_CONDITIONED = 1e-7  # smallest lambda_M for the eigenvalues of the product: its rounding is M * 1e-16 of lambda_1
+
+_STEEPEST = 600.0  # logarithm of lambda_1/lambda_M: floats end at 708, and a ratio may be small
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,6 +173,11 @@ def eigenvalue_ratios(
         for size, more in zip(sizes, one_per_size("features_per_model", features_per_model, sizes), strict=True)
     )
     variance(normalisation, 1, 1)
+    if exponent * math.log(max(sizes)) > _STEEPEST:
+        raise ValueError(
+            f"beta must be at most {_STEEPEST / math.log(max(sizes)):.3g} for {max(sizes)} features, whose least"
+            f" eigenvalue is then no number that floats hold; got {beta!r}"
+        )
     ratios = over_runs(
         _extreme_ratios,
         [(exponent, size, total, normalisation) for size, total in zip(sizes, features, strict=True)],

@@ -56,20 +56,6 @@ class HypercontractivityConstants:
     upper_limit: float
     exact: bool
 
-    def extremal_matrix(self, eigenvalues: Any, *, side: str) -> Array:
-        """Return A for H = diag(``eigenvalues``), tr(HA) = 1, that attains the ``side`` "lower" or "upper".
-
-        >>> hypercontractivity_constants("rademacher", 2).extremal_matrix([1.0, 0.25], side="lower").round(12).tolist()
-        [[0.5, 1.0], [1.0, 2.0]]
-        """
-        if side not in ("lower", "upper"):
-            raise ValueError(f"side must be 'lower' or 'upper', got {side!r}")
-        own = _eigenvalues(eigenvalues)
-        if own.size != self.features:
-            raise ValueError(f"eigenvalues must be {self.features}, one a feature, got {own.size}")
-        vector = (self.lower_vectors if side == "lower" else self.upper_vectors)[0] / np.sqrt(own)
-        return np.outer(vector, vector)
-
 
 def hypercontractivity_constants(
     name: str | Family, features: int, *, searches: int = 16, seed: int = 0
@@ -126,19 +112,6 @@ def mode_constants(name: str | Family, features: int) -> tuple[float, float]:
         values = np.linalg.eigvalsh(kind.fourth_moment(ones, outer) - outer)
         extremes.append((float(values[0]), float(values[-1])))
     return min(low for low, _ in extremes), max(high for _, high in extremes)
-
-
-def fourth_product(name: str | Family, a: Any, b: Any) -> float:
-    """Return g(a, b) = E[(a'xi)^2 (b'xi)^2] - (a'b)^2 for vectors of one length.
-
-    >>> fourth_product("rademacher", [1.0, 1.0], [1.0, -1.0])
-    0.0
-    """
-    left, right = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
-    if left.ndim != 1 or left.shape != right.shape or not (np.isfinite(left).all() and np.isfinite(right).all()):
-        raise ValueError(f"a and b must be finite vectors of one length, got the shapes {left.shape} and {right.shape}")
-    moment = family(name).fourth_moment(np.ones(left.size), np.outer(left, left))
-    return float(right @ moment @ right - (left @ right) ** 2)
 
 
 def hypercontractivity_slack(

@@ -110,7 +110,7 @@ def _steps(rates: Any, batch_sizes: Any) -> tuple[Array, Any]:
     eta, given = steps_and_batches(rates, batch_sizes)
     bad = (given != np.floor(given)) | (given > 2.0**53)
     if bad.any():
-        raise ValueError(f"batch_sizes must be whole numbers up to 2^53 to be sampled, got {given[bad][0]!r}")
+        raise ValueError(f"batch_sizes must be whole numbers up to 2^53 to be sampled, got {float(given[bad][0])!r}")
     return eta, given.astype(np.int64)
 
 

@@ -71,26 +71,6 @@ def curvature(problem: Regression) -> Array:
     return np.asarray((problem.projection * problem.eigenvalues) @ problem.projection.T)
 
 
-def noise_bounds(problem: Regression, v: Any) -> tuple[float, float]:
-    """Return the smallest and the largest a with n'Sigma(v)n = (2 a E(v) + sigma^2) n'W H W'n for some direction n.
-
-    The lemma says that they lie in [rho_-, rho_+]. Raises ValueError where ``v`` does not fit or has no excess risk.
-
-    >>> from fsl_num.model import Model
-    >>> problem = Regression(Model(s=0.5, beta=2.0, size=2, noise=1.0))
-    >>> [round(a, 9) for a in noise_bounds(problem, [2.0, 1.0])]
-    [1.0, 2.0]
-    """
-    from scipy.linalg import eigh
-
-    risk = float(problem.excess_risk(_weights(problem, v)))
-    if not risk > 0.0:
-        raise ValueError("v has no excess risk: the noise is that of the labels alone")
-    values = eigh(noise_covariance(problem, v), curvature(problem), eigvals_only=True)
-    low, high = ((float(value) - problem.model.noise) / (2.0 * risk) for value in (values[0], values[-1]))
-    return low, high
-
-
 def _weights(problem: Regression, v: Any) -> Array:
     given = finite_array("v", v)
     if not math.isfinite(problem.model.size) or given.shape != (int(problem.model.size),):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fsl_num.simulate.streams import child
 from fsl_num.validation import Array, as_array, entries, known_executor, seed_sequence, whole_count
 
 _PATIENCE = 2.0  # seconds before a progress bar appears
@@ -64,8 +65,8 @@ def over_runs(
 
     root, executor = seed_sequence(seed), known_executor(executor)
     parts: list[tuple[int, int, tuple[Any, ...], list[np.random.SeedSequence]]] = []
-    for index, (given, count, branch) in enumerate(zip(arguments, runs, root.spawn(len(arguments)), strict=True)):
-        streams = branch.spawn(count)
+    for index, (given, count) in enumerate(zip(arguments, runs, strict=True)):
+        streams = child(root, index).spawn(count)
         step = -(-count // _PARTS)
         parts += [(index, low, given, streams[low : low + step]) for low in range(0, count, step)]
     results: list[list[Any]] = [[None] * count for count in runs]

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from fsl_num.compiled import compiled
 from fsl_num.validation import Array
-from fsl_num.volterra.steps.kernel import total_of
+
+
+@partial(compiled, reordered=True)
+def total_of(values: Array) -> float:
+    """Return the sum of all."""
+    total = 0.0
+    for k in range(values.size):
+        total += values[k]
+    return total
 
 
 @compiled

@@ -9,7 +9,6 @@ order: so the result does not depend on who computed them.
 
 from __future__ import annotations
 
-import operator
 from concurrent.futures import Executor
 from typing import Any
 
@@ -116,18 +115,6 @@ def simulate_sde(
     return RiskCurve(wanted, total.mean, total.standard_error(), f"sde-{clock}", message)
 
 
-def _root(seed: Any) -> np.random.SeedSequence:
-    if isinstance(seed, np.random.SeedSequence):
-        return seed
-    try:
-        number = -1 if isinstance(seed, bool) else operator.index(seed)
-    except TypeError as error:
-        raise TypeError(f"seed must be a whole number or a SeedSequence, got {type(seed).__name__}") from error
-    if number < 0:
-        raise ValueError(f"seed must be a whole number of at least 0, got {seed!r}")
-    return np.random.SeedSequence(number)
-
-
 def _shown(parts: Any, count: int, name: str, progress: bool | None) -> Any:
     from tqdm import tqdm
 
@@ -146,5 +133,5 @@ def _bias(problem: Regression, rates: Array, batches: Array, every: int | None, 
         scheme = grid_risk(problem, grid)
     except OverflowError:
         return f"{text}; the expected risk of the scheme grows without bound, not that of the equation: more substeps"
-    worst = float(np.abs(scheme / np.where(exact > 0.0, exact, 1.0) - 1.0).max())
+    worst = float((np.abs(scheme - exact) / np.where(exact > 0.0, exact, 1.0)).max())
     return f"{text}; the scheme expects within {worst:.1e} of the equation"

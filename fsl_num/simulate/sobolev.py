@@ -156,21 +156,10 @@ class PeriodicSobolev:
         )
 
 
-def bernoulli_target(order: int, points: Any) -> Array:
-    """Return the target -(2 pi)^p/(sqrt(2) p!) B_p({x}) of order p, whose amplitudes are +-k^-p.
+def bernoulli_amplitudes(order: int, size: int) -> Array:
+    """Return the first ``size`` amplitudes a_j, k^-p in size, of -(2 pi)^p/(sqrt(2) p!) B_p({x}) in the eigenfunctions.
 
     Order 1 is the sawtooth, 2 is made of parabolas, and so on: p - 2 continuous derivatives.
-
-    >>> float(bernoulli_target(1, 0.25)), math.pi * 2**0.5 / 4
-    (1.1107207345395915, 1.1107207345395915)
-    """
-    degree = _order(order)
-    factor = (2.0 * math.pi) ** degree / (math.sqrt(2.0) * math.factorial(degree))
-    return np.asarray(-factor * bernoulli_polynomial(degree, points))
-
-
-def bernoulli_amplitudes(order: int, size: int) -> Array:
-    """Return the first ``size`` amplitudes a_j of :func:`bernoulli_target` in the eigenfunctions: k^-p in size.
 
     >>> bernoulli_amplitudes(1, 4).tolist()
     [0.0, 1.0, 0.0, 0.5]
@@ -192,20 +181,6 @@ def source_exponent(order: int, beta: float) -> float:
     (0.5, 1.5)
     """
     return (2.0 * _order(order) - 1.0) / positive("beta", beta)
-
-
-def interpolation_norms(amplitudes: Any, eigenvalues: Any, exponent: float) -> Array:
-    """Return the partial sums over j of a_j^2/lambda_j^r, the squared norm in H^r for r = ``exponent`` >= 0.
-
-    They converge where the function lies in H^r. Raises ValueError where the shapes differ.
-
-    >>> interpolation_norms([1.0, 0.5], [1.0, 0.25], 1.0).tolist()
-    [1.0, 2.0]
-    """
-    given, own = _amplitudes(amplitudes), np.asarray(eigenvalues, dtype=np.float64)
-    if own.shape != given.shape or not (own > 0).all():
-        raise ValueError(f"eigenvalues must be {given.size} positive numbers, one an amplitude, got shape {own.shape}")
-    return np.asarray(np.cumsum(given**2 * own ** -positive("exponent", exponent, zero=True)))
 
 
 def measured_source_exponent(amplitudes: Any, beta: float) -> float:

@@ -1,8 +1,7 @@
 """Mellin transforms of powers, exponentials and lower incomplete gamma functions, and of their sums.
 
 The table has two entries besides the pure power, whose continued transform is 0 because it only moves the strip:
-``u^k exp(-c u)`` and ``u^k lowergamma(q, c u)``. :func:`fsl_sym.harmonic_sums.transform_table`
-derives both from their integrals.
+``u^k exp(-c u)`` and ``u^k lowergamma(q, c u)``; a test derives both from their integrals.
 """
 
 from __future__ import annotations

@@ -49,6 +49,16 @@ def test_machine_code_is_kept_where_it_can_be(tmp_path, monkeypatch, beside, in_
     assert [path.is_relative_to(package) for path in kept] == ([True] if beside else [False] if in_home else [])
 
 
+def test_a_compiled_function_of_another_file_is_refused(tmp_path):
+    # a change of it would go unnoticed: the machine code kept for the caller contains it, and knows its own file alone
+    (tmp_path / "halves.py").write_text(SOURCE)
+    head = "from fsl_num.compiled import compiled\nfrom halves import half\n"
+    quarter = head + "@compiled\ndef quarter(x):\n    return half(half(x))\n"
+    (tmp_path / "quarters.py").write_text(quarter)
+    told = run(tmp_path, "try:\n    import quarters\nexcept ValueError as error:\n    print(error)")
+    assert " ".join(told) == "quarter calls half of halves: both must stand in one file"
+
+
 def test_the_compiler_is_loaded_where_a_discrete_problem_is_solved_and_not_before(tmp_path):
     code = """
 import sys

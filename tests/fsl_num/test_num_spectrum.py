@@ -163,6 +163,8 @@ def test_trace_and_shapes() -> None:
     [
         (lambda: signal(-1.0, 1.0, 2.0), ValueError, "t must be finite"),
         (lambda: signal(math.inf, 1.0, 2.0), ValueError, "t must be finite"),
+        (lambda: signal(1e308, 1.0, 2.0), ValueError, "t must be finite and in .0, 8e.307"),  # 2 t is no float
+        (lambda: kernel_integral(0.0, 1e308, 2.0), ValueError, "t must be finite"),
         (lambda: signal(1.0, 0.0, 2.0), ValueError, "s must be positive"),
         (lambda: signal(1.0, 1.0, 1.0), ValueError, "beta must lie in"),
         (lambda: signal(1.0, 1.0, 2.0, 2.5), ValueError, "model_size must be a whole number"),
@@ -237,6 +239,19 @@ def test_short_integrals_of_the_kernel_keep_their_digits(low: float, width: floa
     found = kernel_integral(low, high, 1.5, 30)
     assert abs(found - exact) <= (1e-13 + 4e-16 * slowest) * exact + 1e-300
     assert type(found) is float
+
+
+@pytest.mark.parametrize("size", [2, 100, 101, 3000])
+@pytest.mark.parametrize(
+    ("beta", "low", "high"), [(50.0, 100.0, 250.0), (30.0, 20.0, 50.0), (3.0, 1e3, 4e3), (1.1, 0.0, 2.0)]
+)
+def test_the_kernel_integral_keeps_its_digits_where_eigenvalues_lie_far_apart(beta, low, high, size) -> None:
+    exact = WIDE.mpf(0)
+    for j in range(1, size + 1):
+        rate = WIDE.mpf(j) ** -WIDE.mpf(beta)
+        exact += rate / 2 * (WIDE.exp(-2 * rate * low) - WIDE.exp(-2 * rate * high))
+    cost = 1 / (1 - 2 ** (1 / beta - 1))  # as documented; once the modes that are not gone cancelled to 1 %
+    assert abs(kernel_integral(low, high, beta, size) / exact - 1) <= 2e-14 * cost + 4e-16 * beta
 
 
 def test_integrals_of_the_kernel_take_arrays_and_refuse_what_is_no_time() -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from fsl_num.claims.records import Judgement
-from fsl_num.claims.statements import Direction, Ray, WithoutExponents
+from fsl_num.claims.statements import Direction, NothingCompared, Ray, WithoutExponents
 from fsl_num.validation import Array
 
 ROUNDING = 1e-9
@@ -174,6 +174,8 @@ class FailureRate(WithoutExponents):
         """The worst model size, as the ratio of the logarithms of the two bounds."""
         from scipy.special import betaincinv
 
+        if not measured:
+            raise NothingCompared("no draws were counted")
         worst, note = -math.inf, ""
         for size, failures, draws in measured:
             outside = 0.5 * (1.0 + CONFIDENCE)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fsl_num.claims.records import Judgement
-from fsl_num.claims.statements import Direction, Ray, WithoutExponents, curves_of
+from fsl_num.claims.statements import Direction, NothingCompared, Ray, WithoutExponents, curves_of
 from fsl_num.paper.model.statements import FailureRate
 from fsl_num.validation import Array
 
@@ -94,6 +94,8 @@ class OverDraws:
 
     def judge(self, measured: Sequence[DrawnRay]) -> Judgement:
         """Constants over all draws, and the worst slope against what is allowed for it."""
+        if not measured:
+            raise NothingCompared("no ray was measured")
         low, high, worst, drift, note = math.inf, -math.inf, -math.inf, 0.0, ""
         paths = []
         for ray in measured:
@@ -282,11 +284,12 @@ class Within(WithoutExponents):
     rounding: float = 1e-9
 
     def judge(self, measured: Sequence[tuple[str, float]]) -> Judgement:
-        """The numbers that come nearest to the ends, or leave them."""
+        """The numbers that come nearest to the ends, or leave them; ValueError where one is not finite."""
+        for name, value in measured:  # a nan is neither the largest nor the least
+            if not math.isfinite(value):
+                raise ValueError(f"{name}: {value}: nothing can be judged")
         high_name, high = max(measured, key=lambda each: each[1])
         low_name, low = min(measured, key=lambda each: each[1])
-        if not (math.isfinite(high) and math.isfinite(low)):
-            raise ValueError(f"{high_name}: {high}, {low_name}: {low}: nothing can be judged")
         beyond = max(high - self.upper, self.lower - low, self.attained - high)
         detail = f"from {low:.3g} ({low_name}) to {high:.3g} ({high_name})"
         return Judgement(beyond <= self.rounding, max(beyond, 0.0) / self.rounding, (low, high), None, detail)

@@ -201,7 +201,21 @@ def test_code_counts_where_the_claim_needs_it(path, counts, copy, tmp_path):
     try:
         assert (Cache(tmp_path, copy).key(QUICK, "quick", 0) != before) is counts
     finally:
-        shutil.copy(ROOT / path, copy / path)
+        shutil.copy2(ROOT / path, copy / path)
+
+
+def test_an_outcome_of_code_that_changed_since_it_was_loaded_is_not_kept(copy, tmp_path):
+    # what is loaded is the code before the change, and the key would be that of the code after it
+    path = "fsl_num/exponential_sums.py"
+    cache = Cache(tmp_path, copy)
+    with (copy / path).open("a", encoding="utf-8") as stream:
+        stream.write("# another line\n")
+    try:
+        cache.put(QUICK, "quick", 0, made_up())
+        assert Cache(tmp_path, copy).get(QUICK, "quick", 0) is None
+        assert "fsl_num.exponential_sums was changed while this process ran" in cache.trouble
+    finally:
+        shutil.copy2(ROOT / path, copy / path)
 
 
 def test_imports_are_found_wherever_they_stand(tmp_path):

@@ -130,7 +130,7 @@ def test_curves_that_tell_the_law_are_not_warned_of():
 
 def test_a_constant_rate_tells_no_noise_law_and_the_report_says_that():
     found = fit(run("constant", noise=5e-4), "fsl", starts=3)
-    assert not found.report.sound
+    assert found.report.on_bounds or found.report.condition > 1e4
     words = " ".join(found.report.sentences)
     assert "not" in words
     assert found.task.regime == "cannot be identified from these curves"

@@ -64,7 +64,6 @@ def test_the_closed_form_is_met_as_blocks_get_finer():
     assert 10 < (coarse.loss / least.loss - 1) / (fine.loss / least.loss - 1) < 24  # second order: 16
     assert fine.rates.max() == 1.0 and abs(fine.decaying - least.decay_steps / steps) < 0.1
     assert np.all(np.diff(fine.rates) <= 1e-6)  # not asked for: rates were free to rise
-    assert 0.5 < fine.last_unit / least.last < 3.0
 
 
 def test_a_short_training_keeps_the_bound_to_its_end():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from fsl_num.claims.claim import Sample
+from fsl_num.claims.statements import NothingCompared
 from fsl_num.paper.empirical_laws import loops, measurements
 from fsl_num.paper.empirical_laws.ansatz import ansatz_reduction
 from fsl_num.paper.empirical_laws.ansatz_accuracy import ansatz_value, functionals
@@ -37,7 +38,9 @@ def test_ranges_compare_what_bears_their_names():
     assert not shape.mutants()["ends high"].judge([("25M end", 0.05)]).holds
     assert shape.neighbours("power", 0.1) == ()
     with pytest.raises(ValueError, match="nothing can be judged"):
-        shape.judge([("gain", 1.0)])
+        shape.judge([("25M end", 0.05), ("100M end", math.nan)])
+    with pytest.raises(NothingCompared, match="'gain'"):  # one range without a number is not judged by the other's
+        Ranges({"end": (0.0, 0.1), "gain": (0.0, 9.0)}).judge([("25M end", 0.05)])
 
 
 def test_gauss_with_eight_nodes_is_exact_to_degree_fifteen():

@@ -10,7 +10,9 @@ from fsl_num.claims.claim import Sample
 from fsl_num.claims.records import Verdict
 from fsl_num.claims.registry import all_claims
 from fsl_num.claims.runner import verify
+from fsl_num.claims.statements import NothingCompared
 from fsl_num.model import Model
+from fsl_num.paper.model.statements import FailureRate
 from fsl_num.paper.random_features import draws, laws, risks, terms
 from fsl_num.paper.random_features.easier_tasks import never_learned
 from fsl_num.paper.random_features.statements import (
@@ -78,13 +80,20 @@ def test_rare_failures_need_fewer_failures_at_larger_sizes():
     assert not law.judge(DrawnRay("spreading", (8, 32, 64, 128), spreading, scale)).holds
 
 
+def test_nothing_measured_is_no_agreement():
+    for statement in (OverDraws(power, {"M": 0.0}), FailureRate(0.1)):
+        with pytest.raises(NothingCompared):
+            statement.judge([])
+
+
 def test_bounds_are_kept_by_every_number():
     assert Between(power, 1.0, 2.0).mutants() == {}
     assert Within(0.0, 1.0, attained=0.9).judge([("a", 0.95), ("b", 0.0)]).holds
     assert not Within(0.0, 1.0, attained=0.9).judge([("a", 0.8)]).holds
     assert not Within(0.0, 1.0).judge([("a", 1.1)]).holds
-    with pytest.raises(ValueError, match="nothing can be judged"):
-        Within(0.0, 1.0).judge([("a", np.nan)])
+    for numbers in ([np.nan], [0.5, np.nan, 0.4]):  # neither the largest nor the least of several
+        with pytest.raises(ValueError, match="nothing can be judged"):
+            Within(0.0, 1.0).judge([("a", each) for each in numbers])
     flat = DrawnRay("flat", SIZES, tuple(np.full(3, 0.2) for _ in SIZES), {"M": LOGS})
     one = Between(lambda exponents, logs: 0.0 * logs["M"], 1.0, 2.0)
     assert one.judge([flat]).holds

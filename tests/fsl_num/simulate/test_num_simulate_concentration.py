@@ -66,6 +66,9 @@ def test_the_executor_changes_nothing():
     alone = eigenvalue_ratios(**arguments)
     with ThreadPoolExecutor(2) as threads:
         assert eigenvalue_ratios(**arguments, executor=threads).least[0].tolist() == alone.least[0].tolist()
+    root = np.random.SeedSequence(6)  # which is not used up
+    for _ in range(2):
+        assert eigenvalue_ratios(**{**arguments, "seed": root}).least[0].tolist() == alone.least[0].tolist()
     # more runs begin with the same ones, and no two runs share a stream
     more = eigenvalue_ratios(**{**arguments, "runs": [30, 5]})
     assert more.least[0][:19].tolist() == alone.least[0].tolist()
@@ -95,6 +98,7 @@ def test_the_picture_shows_both_ratios():
     ("call", "text"),
     [
         (lambda: eigenvalue_ratios(beta=1.0, model_sizes=[4]), "beta"),
+        (lambda: eigenvalue_ratios(beta=200.0, model_sizes=[4, 200]), "at most 113 for 200 features"),  # once nan
         (lambda: eigenvalue_ratios(beta=2.0, model_sizes=[]), "at least one"),
         (lambda: eigenvalue_ratios(beta=2.0, model_sizes=[4], normalisation="none"), "unknown normalisation"),
         (lambda: eigenvalue_ratios(beta=2.0, model_sizes=[4], runs=0), "runs"),

@@ -11,6 +11,7 @@ from sympy import (
     Expr,
     Gt,
     Integer,
+    Integral,
     Rational,
     Symbol,
     exp,
@@ -18,6 +19,7 @@ from sympy import (
     lambdify,
     log,
     lowergamma,
+    oo,
     polygamma,
     sin,
     uppergamma,
@@ -33,6 +35,7 @@ from fsl_sym.asymptotics.mellin import (
     zeta_laurent,
 )
 from fsl_sym.asymptotics.mellin_transform import EPSILON, Piece, orders_at_zero, pieces, powers_at_infinity
+from fsl_sym.proof import Antiderivative, Derivation, Step
 from fsl_sym.symbols import T, a, beta, p, s, t
 
 U = Symbol("u", positive=True)
@@ -49,6 +52,31 @@ def test_a_transform_is_its_integral_inside_the_strip(piece: Piece, at: Expr) ->
     # u = e^x keeps both ends smooth; double precision leaves 1e-10 after some hundred points
     found = mpmath.quad(lambda x: integrand(mpmath.exp(x)) * mpmath.exp(x), mpmath.linspace(-60, 60, 13))
     assert abs(found / float(piece.transform(at)) - 1) < 1e-9
+
+
+C, Q, M = (Symbol(name, positive=True) for name in ("c", "q", "m"))
+# with k absorbed in z (q = z + k); the second at z = -q < 0 of the function of order m + q, for -m - q < z < 0
+TABLE = {
+    "exponential": (
+        U ** (Q - 1) * exp(-C * U),
+        Piece(ONE, Integer(0), C).transform(Q),
+        -(C**-Q) * uppergamma(Q, C * U),
+    ),
+    "incomplete": (
+        U ** (-Q - 1) * lowergamma(M + Q, C * U),
+        Piece(ONE, Integer(0), C, M + Q).transform(-Q),
+        -(U**-Q) * lowergamma(M + Q, C * U) / Q + C**Q * lowergamma(M, C * U) / Q,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_the_table_follows_from_its_integrals(name: str) -> None:
+    integrand, transform, antiderivative = TABLE[name]
+    whole = Integral(integrand, (U, 0, oo))
+    for claimed, holds in ((transform, True), (2 * transform, False)):
+        step = Step(whole, claimed, Antiderivative(antiderivative), "both ends vanish inside the strip")
+        assert Derivation(name, "Mellin transform", (step,)).verify().holds is holds
 
 
 def test_a_power_alone_only_moves_the_strip() -> None:
