@@ -17,6 +17,7 @@ from fsl_num.validation import Array, as_array
 
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+")
+_WRAPPED = re.compile(r"\b(?:np\.\w+|tensor)\(([^(),]*)[^()]*\)")
 _EMPTY = frozenset({"", "na", "n/a", "none", "null", "-", "nil"})
 
 
@@ -119,13 +120,22 @@ def numbers(table: Table, name: str, role: str, *, missing: bool = False) -> Arr
         elif role in ("step", "tokens") and _THOUSANDS.fullmatch(text):
             text = text.replace(",", "")  # of whole numbers between commas no other meaning is left
         try:
-            values[index] = number_of(text)
+            values[index] = number_of(unwrapped(text) if text.endswith(")") else text)
         except (ValueError, OverflowError):
             raise CurveError(
                 f"column {name!r} holds {text[:40]!r}, which is not a number; {_mended(text)}",
                 table.rows[index],
             ) from None
     return values
+
+
+def unwrapped(text: str) -> str:
+    """Return a text with the numbers alone where Python printed what holds them.
+
+    >>> unwrapped("loss=tensor(2.5, device='cuda:0') lr=np.float64(0.1)")
+    'loss=2.5 lr=0.1'
+    """
+    return _WRAPPED.sub(r"\1", text)
 
 
 def _mended(text: str) -> str:

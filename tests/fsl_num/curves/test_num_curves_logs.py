@@ -258,7 +258,7 @@ def test_nested_json_is_taken_apart():
         ("[2024-01-01 00:00:00] INFO step 50/8000 | loss 4.39 | lr 7.5e-04", {"step": 50, "loss": 4.39, "lr": 7.5e-4}),
         ("12:00:01 WARNING     iter 5: train loss 4.3", {"iter": 5, "train loss": 4.3}),
         ("validation loss at iteration 9 | lm loss value: 3.1 |", {"iteration": 9, "validation lm loss value": 3.1}),
-        ("iter 5: loss nan, time 3ms", {"iter": 5}),
+        ("iter 5: loss nan, time 3ms", {"iter": 5, "loss": np.nan}),
         ("5%|#  | 100/2000 [1:00:09<?, 11.1it/s, loss=2.5, lr=1e-3]", {"step": 100, "loss": 2.5, "lr": 1e-3}),
         ("100/2000 [00:09<02:51,  9.0s/it]", {}),
         ("iter 5: loss: nan", {"iter": 5, "loss": np.nan}),
@@ -269,6 +269,45 @@ def test_numbers_of_a_printed_line_go_by_the_names_before_them(line, found):
     record = record_of(line)
     assert {name: record.get(name) for name in found} == pytest.approx(found, nan_ok=True)
     assert {"time", "memory", "ms"}.isdisjoint(record)
+
+
+@pytest.mark.parametrize(
+    ("line", "row"),
+    [
+        ("step {0:,} loss {1} lr {2}", None),
+        ("step {0:,}/30,000: loss={1}, lr={2}", None),
+        ("step={0:_} loss={1} lr={2}", None),
+        ("Epoch [1/9], Step [{0}/3000], Loss: {1}, LR: {2}", None),
+        ("step {0} ({3:.0%}) loss tensor({1}, device='cuda:0', grad_fn=<MeanBackward0>) lr {2}", None),
+        ("step {0} loss {1} lr {2:%}", None),
+        ("step {0} loss {1} lr {2}", "step 3000 loss nan lr 3e-4"),
+        ("step {0} loss: {1}, lr {2}", "step 3000 loss: -Infinity, lr 3e-4"),
+    ],
+)
+def test_printed_lines_are_read_to_the_last(line, row, tmp_path):
+    """A way to write a number that begins late in a run, such as 1,000, must not end the log there without a word."""
+    lines = [line.format(step, 3 - step / 10_000, 3e-4, step / 3000) for step in range(500, 3000, 500)]
+    path = tmp_path / "run.log"
+    path.write_text("\n".join([*lines, *([row] if row else []), ""]))
+    if row is not None:
+        with pytest.raises(CurveError, match=r"row 6: loss must be finite, got (nan|-inf)"):
+            read_curve(path)
+        return
+    curve = read_curve(path)
+    assert curve.step.tolist() == list(range(500, 3000, 500))
+    assert curve.loss.tolist() == [3 - step / 10_000 for step in curve.step]
+    assert curve.lr.tolist() == pytest.approx([3e-4] * 5)
+
+
+def test_steps_in_per_cent_are_none(tmp_path):
+    (tmp_path / "run.log").write_text("".join(f"step {k}% loss {3 - k / 100} lr 0.1\n" for k in (10, 20, 30)))
+    with pytest.raises(CurveError, match=r"row 1: step must be a whole number of updates, got 0\.1"):
+        read_curve(tmp_path / "run.log")
+
+
+def test_a_loss_logged_as_a_tensor_is_its_number(tmp_path):
+    (tmp_path / "run.csv").write_text("step,lr,loss\n1,0.1,tensor(2.5)\n2,0.1,\"tensor(2.25, device='cuda:0')\"\n")
+    assert read_curve(tmp_path / "run.csv").loss.tolist() == [2.5, 2.25]
 
 
 RECORDS = [
