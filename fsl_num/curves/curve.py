@@ -11,7 +11,17 @@ import numpy as np
 from fsl_num.curves.plan import Plan, Steps, as_plan
 from fsl_num.curves.rates import BETWEEN, MEANT_TOKENS, WARMUP_SHAPES, rates_of_rows, unseen_updates
 from fsl_num.results import Result, as_loss, first_and_last, html_table
-from fsl_num.validation import Array, as_array, instance_of, one_of, positive, real_number, whole_count, whole_size
+from fsl_num.validation import (
+    Array,
+    as_array,
+    described,
+    instance_of,
+    one_of,
+    positive,
+    real_number,
+    whole_count,
+    whole_size,
+)
 
 
 class CurveError(ValueError):
@@ -76,6 +86,8 @@ class LossCurve(Result):
             raise CurveError(f"{self.name}: no rows; a curve needs at least one step with its loss")
         if rows.shape != loss.shape:
             raise CurveError(f"rows must number every row, got {rows.size} numbers for {loss.size} rows")
+        if rows.dtype.kind not in "iu":
+            raise TypeError(f"rows must be whole numbers, got {described(self.rows)}")
         step = _column("step", self.step, rows, loss.size)
         loss = _column("loss", self.loss, rows, loss.size)
         _first(loss <= 0.0, rows, "loss must be positive, got {}; drop the row, or undo the logarithm", loss)
@@ -387,4 +399,4 @@ def _first(bad: Any, rows: Any, message: str, values: Array) -> None:
         at = int(np.argmax(bad))
         more = f" ({int(bad.sum())} such rows)" if bad.sum() > 1 else ""
         value, row = values[min(at, values.size - 1)], int(rows[min(at, rows.size - 1)])
-        raise CurveError(message.format(f"{value:g}") + more, row)
+        raise CurveError(message.format(f"{value:.10g}") + more, row)
