@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from fsl_num.curves.columns import UNITS
+from fsl_num.curves.columns import UNITS, plain
 from fsl_num.curves.curve import CurveError, LossCurve
 from fsl_num.curves.log_notes import check_spike, of_losses, of_noise_scales, of_rates, of_spike, place
 from fsl_num.curves.loss_units import check_losses, in_nats
@@ -23,6 +23,7 @@ RESTARTS: Final = ("refuse", "keep-last")
 
 _AGAIN: Final = "{} rows that a resumed run did again: the last ones kept"
 
+_COUNTS = 4  # rows at least, most of them above the one before: a count
 _CONSTANT = 0.02  # batch sizes from rounded counts of tokens that differ by less are one batch size
 
 
@@ -173,7 +174,7 @@ def curve_of(tables: Sequence[Table], options: LogOptions) -> LossCurve:
         drop_missing=options.drop_missing,
         per_step=options.tokens_per_step,
     )
-    notes = _keep_wanted(series, options, name)
+    notes = [*_drop_counter(series, options.columns), *_keep_wanted(series, options, name)]
     loss, rate = series["loss"], series.get("lr") if options.schedule is None else None
     together = rate is not None and rate.table is loss.table and np.array_equal(rate.rows, loss.rows)
     if not (options.columns or {}).get("loss"):
@@ -211,6 +212,17 @@ def curve_of(tables: Sequence[Table], options: LogOptions) -> LossCurve:
         rows=loss.rows, warmup=warmup, name=name, notes=tuple(notes), unseen=unseen, **known,
     )  # fmt: skip
     return curve if options.branch_of is None else curve.branched(options.branch_of, options.branch_step)
+
+
+def _drop_counter(series: dict[str, Series], columns: Mapping[str, Any] | None) -> list[str]:
+    """Leave out what is called "batch" and counts batches, which no ramp of their size does; return what to say."""
+    batch = series.get("batch_size")
+    if batch is None or plain(batch.name) != "batch" or "batch_size" in (columns or {}) or batch.values.size < _COUNTS:
+        return []
+    if np.mean(np.diff(batch.values) > 0.0) <= 0.5:
+        return []
+    del series["batch_size"]
+    return [f"{place(batch)} grows from row to row: taken for a count, not for batch sizes (--columns batch_size=...)"]
 
 
 def _keep_wanted(series: dict[str, Series], options: LogOptions, name: str) -> list[str]:
@@ -272,11 +284,11 @@ def rates_of(tables: Sequence[Table], columns: Mapping[str, Any] | None = None, 
     """
     name = tables[0].name
     series = series_of(tables, name, columns or {}, needs=("lr",))
-    rate, notes = series["lr"], []
+    rate, notes = series["lr"], _drop_counter(series, columns)
     if one_of("restarts", restarts, RESTARTS) == "keep-last":
         series = {role: kept_last(part)[0] for role, part in series.items()}
         rate, dropped = kept_last(rate)
-        notes = [_AGAIN.format(dropped)] * bool(dropped)
+        notes += [_AGAIN.format(dropped)] * bool(dropped)
     warmup = warmup_of(rate.step, rate.values)
     rates = _own_rates(rate, {}, warmup, name)[0]
     updates = replace(rate, step=np.arange(float(rates.size)), rows=np.arange(0))
