@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from fsl_num.curves.columns import meaning
 from fsl_num.curves.curve import CurveError
 from fsl_num.minus import with_plain_minus
 from fsl_num.validation import Array, as_array
@@ -144,6 +145,8 @@ def _mended(text: str) -> str:
         with suppress(ValueError, OverflowError):
             number_of(plain)
             return f"its minus sign is that of a printed text; write that of the keyboard, {plain[:40]}"
+    if meaning(text) is not None:
+        return "if a second header stands here, with other columns, its rows belong in a file of their own"
     return "repair the cell or drop the row"
 
 

@@ -310,6 +310,16 @@ def test_a_loss_logged_as_a_tensor_is_its_number(tmp_path):
     assert read_curve(tmp_path / "run.csv").loss.tolist() == [2.5, 2.25]
 
 
+@pytest.mark.parametrize("again", ["step,lr,loss", " step, lr , loss", '"step","lr","loss"', "\ufeffstep,lr,loss"])
+def test_files_put_together_have_their_header_again(again, tmp_path):
+    rows = ["step,lr,loss", "1,0.1,3.0", "2,0.1,2.5", again, "3,0.1,2.25"]
+    (tmp_path / "run.csv").write_text("\n".join([*rows, ""]), encoding="utf-8-sig")
+    assert read_curve(tmp_path / "run.csv").loss.tolist() == [3.0, 2.5, 2.25]
+    (tmp_path / "run.csv").write_text("\n".join([*rows, "step,loss,lr", "4,2.0,0.1", ""]))
+    with pytest.raises(CurveError, match="row 6: column 'step' holds 'step', .* a second header stands here"):
+        read_curve(tmp_path / "run.csv")
+
+
 RECORDS = [
     {"trainer": {"step": k}, "loss": 2 + 1 / k, "optim": {"param_groups": [{"lr": 0.1 / k}, {"lr": 0.01 / k}]}}
     for k in range(1, 40)
