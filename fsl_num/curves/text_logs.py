@@ -28,6 +28,12 @@ _WHOLE: Final = ("step", "tokens", "batch_size")
 _LEVELS = re.compile(r"\b(?:DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL)\b")  # of the logger; no part of a name
 _BAR = re.compile(r"\b(\d{1,15})/\d{1,15} \[[\d:]{1,12}<[\d:?]{1,12}, [^],]{1,40}(?P<shown>(?:, [^],]{1,99}){1,50})\]")
 """What tqdm shows behind its bar: the count, times and speed, and what the trainer set as its postfix."""
+_MARKED = re.compile(  # a line of validation, by a word before its step
+    rf"(?:^[\d\s:.,TZ/-]*|[\[\]|]\s*|{_LEVELS.pattern}[\s:-]*)(?:val|valid|validation|eval|evaluation|test|dev)\s*"
+    r"(?:\]|:\s|\|)",
+    re.IGNORECASE,
+)
+_COUNTER = re.compile("step|iter|update", re.IGNORECASE)
 _VALIDATION = re.compile(r"\b(validation|valid|eval|test) loss at\b", re.IGNORECASE)
 
 
@@ -96,8 +102,12 @@ def record_of(line: str) -> dict[str, Any]:
             parsed = None
         if isinstance(parsed, dict):
             return parsed
-    validation = _VALIDATION.search(line)
-    line = _COUNT.sub(r"\1 \2 ", unwrapped(_LEVELS.sub("|", line)))
+    validation, marked = None, False
+    if any(word in line.lower() for word in ("val", "test", "dev")):
+        validation, mark = _VALIDATION.search(line), _MARKED.search(line)
+        marked = mark is not None and _COUNTER.search(line, mark.end()) is not None
+    line = _LEVELS.sub("|", line)
+    line = _COUNT.sub(r"\1 \2 ", unwrapped(line) if "(" in line else line)
     text = " ".join(_BRACKETS.sub(" ", line).split())
     record: dict[str, Any] = {}
     for part in _BETWEEN.split(text):
@@ -105,6 +115,8 @@ def record_of(line: str) -> dict[str, Any]:
             name = pair["name"].strip()
             if validation is not None:
                 name = name.split()[-1] if name.startswith(validation[0]) else f"validation {name}"
+            elif marked and (means := meaning(name)) and means.role == "loss" and not means.held_out:
+                name = f"validation {name}"
             metric, value = split_run(name)[1], pair["value"]
             if "," in value:
                 if (means := meaning(metric)) is None or means.role not in _WHOLE:

@@ -263,6 +263,9 @@ def test_nested_json_is_taken_apart():
         ("100/2000 [00:09<02:51,  9.0s/it]", {}),
         ("iter 5: loss: nan", {"iter": 5, "loss": np.nan}),
         ("loss 3,45", {}),
+        ("[eval] iter 5: loss 3.5", {"iter": 5, "validation loss": 3.5}),
+        ("iter 5 | loss 3.5 | eval: 2s", {"iter": 5, "loss": 3.5}),
+        ("[test-run] iter 5: loss 3.5, val: 3.6", {"iter": 5, "loss": 3.5}),
     ],
 )  # fmt: skip
 def test_numbers_of_a_printed_line_go_by_the_names_before_them(line, found):
@@ -318,6 +321,39 @@ def test_files_put_together_have_their_header_again(again, tmp_path):
     (tmp_path / "run.csv").write_text("\n".join([*rows, "step,loss,lr", "4,2.0,0.1", ""]))
     with pytest.raises(CurveError, match="row 6: column 'step' holds 'step', .* a second header stands here"):
         read_curve(tmp_path / "run.csv")
+
+
+def rows_of_both(start):
+    """Of training every 10 updates, and of validation every 50, the loss higher by a half."""
+    for step in range(10, 1010, 10):
+        yield "train", step, 2.0 + 1.0 / step
+        if step % 50 == 0:
+            yield "val", step + start, 2.5 + 1.0 / step
+
+
+@pytest.mark.parametrize("start", [0, 1])
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{{"mode": "{0}", "step": {1}, "lr": 0.1, "loss": {2}}}',
+        "{0},{1},0.1,{2}",
+        "[{0}] step {1} loss {2} lr 0.1",
+        "12:00:01 INFO {0} | step {1} | loss {2} | lr 0.1",
+        "{0}: step {1} loss {2} lr 0.1",
+    ],
+)
+def test_rows_of_training_and_of_validation_are_told_apart(line, start, tmp_path):
+    """In one series every validation would look like a spike of the training loss."""
+    head = ["split,step,lr,loss"] if line.startswith("{0},") else []
+    path = tmp_path / "run.log"
+    path.write_text("\n".join([*head, *(line.format(*row) for row in rows_of_both(start)), ""]))
+    validation = read_curve(path)
+    assert validation.step.tolist() == [step + start for step in range(50, 1010, 50)]
+    assert validation.loss == pytest.approx(2.5 + 1.0 / np.arange(50, 1010, 50))
+    assert "'validation loss' in run, of validation, 20 rows; there too: 'loss'" in " ".join(validation.notes)
+    training = read_curve(path, columns={"loss": "loss"})
+    assert training.loss == pytest.approx(2.0 + 1.0 / np.arange(10, 1010, 10))
+    assert set(training.plan.rates) == {0.1}
 
 
 RECORDS = [
