@@ -11,16 +11,12 @@ import numpy as np
 from fsl_num.curves.plan import Plan, Steps, as_plan
 from fsl_num.curves.rates import BETWEEN, MEANT_TOKENS, WARMUP_SHAPES, rates_of_rows, unseen_updates
 from fsl_num.results import Result, as_loss, first_and_last, html_table
-from fsl_num.validation import (
-    Array,
-    as_array,
-    described,
-    instance_of,
-    one_of,
-    positive,
-    real_number,
-    whole_count,
-    whole_size,
+from fsl_num.validation import Array, as_array, instance_of, one_of, positive, real_number, whole_count, whole_size
+
+_AGAIN = (
+    "step {} does not come after the one before it: where a resumed run did steps again, keep the last of them with"
+    " restarts='keep-last' (--restarts keep-last); where it went on and only counts anew, add the steps done before;"
+    " else sort the rows and drop duplicates"
 )
 
 
@@ -87,7 +83,7 @@ class LossCurve(Result):
         if rows.shape != loss.shape:
             raise CurveError(f"rows must number every row, got {rows.size} numbers for {loss.size} rows")
         if rows.dtype.kind not in "iu":
-            raise TypeError(f"rows must be whole numbers, got {described(self.rows)}")
+            raise TypeError(f"rows must be whole numbers, one a row, got dtype {rows.dtype}")
         step = _column("step", self.step, rows, loss.size)
         loss = _column("loss", self.loss, rows, loss.size)
         _first(loss <= 0.0, rows, "loss must be positive, got {}; drop the row, or undo the logarithm", loss)
@@ -95,14 +91,7 @@ class LossCurve(Result):
         _first(step > 2.0**53, rows, f"step {{}} is beyond 2^53: {MEANT_TOKENS}", step)
         _first(step != np.floor(step), rows, "step must be a whole number of updates, got {}", step)
         falls = np.concatenate([[False], np.diff(step) <= 0.0])
-        _first(
-            falls,
-            rows,
-            "step {} does not come after the one before it: where a resumed run did steps again, keep the last of them"
-            " with restarts='keep-last' (--restarts keep-last); where it went on and only counts anew, add the steps"
-            " done before; else sort the rows and drop duplicates",
-            step,
-        )
+        _first(falls, rows, _AGAIN, step)
         if (self.lr is None) == (self.schedule is None):
             raise CurveError(f"{self.name}: give the learning rates either as lr, one a row, or as a schedule")
         batch = _column("batch_size", self.batch_size, rows, loss.size, single=True)
