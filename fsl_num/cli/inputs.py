@@ -208,6 +208,8 @@ def positive_number(text: str) -> Fraction:
     value = real_number(text)
     if value <= 0:
         raise InputError(f"must be above 0, not {text!r}")
+    if float(value) == 0.0:
+        raise InputError(f"must be at least 1e-323, not {text!r}: nearer to 0 there is no double")
     return value
 
 

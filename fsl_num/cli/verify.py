@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
@@ -25,7 +25,7 @@ from fsl_num.cli.output import Outputs, as_json, progress_bar, show_json
 
 if TYPE_CHECKING:
     from fsl_num.claims.cache import Cache
-    from fsl_num.claims.records import Outcome
+    from fsl_num.claims.records import Erratum, Outcome
 
 _FARTHEST: Final = 1000
 _PACKAGES: Final = ("functional-scaling-laws", "numpy", "scipy", "sympy", "mpmath")
@@ -49,6 +49,53 @@ def run(arguments: Arguments) -> int:
     cache = None if point else _cache(arguments)
     before = {each.id: cache.previous(each, profile) for each in registry.all_claims()} if cache is not None else {}
     known = runner.settle({claim_id: record for claim_id, record in before.items() if record is not None})
+    if point is not None:
+        records = tuple(runner.verify(registry.claim(each), profile, arguments.seed, at=[point]) for each in ids)
+    else:
+        records = _verified(ids, profile, arguments, where, cache)
+    # No claim checked is no proof of anything, so it does not pass.
+    passed = bool(records) and all(record.passes for record in records)
+    checked = {record.claim_id for record in records}
+    mistakes = tuple(erratum for erratum in errata() if not arguments.ids or checked & set(erratum.depends))
+    places = place_verdicts(registry.all_claims(), {each.claim_id: each for each in records})
+    now = datetime.now(UTC)
+    content = {
+        "profile": profile,
+        "seed": arguments.seed,
+        "date": now.isoformat(timespec="seconds"),
+        "versions": versions(),
+        "passed": passed,
+        "from_cache": 0 if cache is None else cache.hits,
+        "outcomes": [record.to_json() for record in records],
+        "errata": [mistake.to_json() for mistake in mistakes],
+        "places": places,
+    }
+    made = {name: content[name] for name in ("profile", "seed", "versions")} | {"date": f"{now.day} {now:%B %Y}"}
+    outputs.write("--html", lambda: _page(records, mistakes, made, whole=not arguments.ids))
+    outputs.write("--report", lambda: as_json(content) + "\n")
+    if arguments.json:
+        show_json(content)
+    else:
+        from fsl_num.report.verification import records_table, verification
+
+        if records and (arguments.table or arguments.ids):
+            outputs.show(records_table(records), "")
+        notes = _notes(profile, records, cache)
+        named, account = (ids, None) if arguments.ids else ((), places)
+        outputs.show(
+            *verification(records, mistakes, known, notes, whole=not arguments.ids, places=account, named=named)
+        )
+    if any(record.message == runner.LOST for record in records):
+        return 3
+    return 0 if passed else 1
+
+
+def _verified(
+    ids: Sequence[str], profile: str, arguments: Arguments, where: str | None, cache: Cache | None
+) -> tuple[Outcome, ...]:
+    """The outcomes of claims and of those that correct them, checked side by side, with a bar that says how far."""
+    from fsl_num.claims import runner
+
     jobs = min(arguments.jobs or cores(), len(ids))
     if jobs <= 1 and where == "processes":
         where = None
@@ -60,63 +107,18 @@ def run(arguments: Arguments) -> int:
             bar.set_postfix_str(f"{record.claim_id}: {record.verdict}")
             bar.update()
 
-        records = (
-            tuple(runner.verify(registry.claim(each), profile, arguments.seed, at=[point]) for each in ids)
-            if point
-            else runner.verify_all(
-                ids, profile=profile, seed=arguments.seed, executor=executor, progress=progress, cache=cache
-            )
+        return runner.verify_all(
+            ids, profile=profile, seed=arguments.seed, executor=executor, progress=progress, cache=cache
         )
-    # No claim checked is no proof of anything, so it does not pass.
-    passed = bool(records) and all(record.passes for record in records)
-    checked = {record.claim_id for record in records}
-    mistakes = tuple(erratum for erratum in errata() if not arguments.ids or checked & set(erratum.depends))
-    places = place_verdicts(registry.all_claims(), {each.claim_id: each for each in records})
-    now = datetime.now(UTC)
-    used = versions()
-    content = {
-        "profile": profile,
-        "seed": arguments.seed,
-        "date": now.isoformat(timespec="seconds"),
-        "versions": used,
-        "passed": passed,
-        "from_cache": 0 if cache is None else cache.hits,
-        "outcomes": [record.to_json() for record in records],
-        "errata": [mistake.to_json() for mistake in mistakes],
-        "places": places,
-    }
-    if arguments.html is not None:
-        from fsl_num.report.html import page
-        from fsl_num.report.table import paired
-        from fsl_sym.allocation import table
 
-        made = {"profile": profile, "seed": arguments.seed, "date": f"{now.day} {now:%B %Y}", "versions": used}
-        optima = None if arguments.ids else paired(table())
-        outputs.write("--html", lambda: page(records, mistakes, optima=optima, **made))
-    outputs.write("--report", lambda: as_json(content) + "\n")
-    if arguments.json:
-        show_json(content)
-    else:
-        from fsl_num.report.verification import records_table, verification
 
-        if records and (arguments.table or arguments.ids):
-            outputs.show(records_table(records), "")
-        notes = _notes(profile, records, cache)
-        account = None if arguments.ids else places
-        outputs.show(
-            *verification(
-                records,
-                mistakes,
-                known,
-                notes,
-                whole=not arguments.ids,
-                places=account,
-                named=ids if arguments.ids else (),
-            )
-        )
-    if any(record.message == runner.LOST for record in records):
-        return 3
-    return 0 if passed else 1
+def _page(records: Sequence[Outcome], mistakes: Sequence[Erratum], made: dict[str, Any], *, whole: bool) -> str:
+    """The report as a page; ``whole``: of all claims, with the optima of every schedule."""
+    from fsl_num.report.html import page
+    from fsl_num.report.table import paired
+    from fsl_sym.allocation import table
+
+    return page(records, mistakes, optima=paired(table()) if whole else None, **made)
 
 
 def versions() -> dict[str, str]:

@@ -110,7 +110,7 @@ def averaged(curve: LossCurve, rows: int) -> LossCurve:
         rows=curve.rows[used][first],
         counts=counted,
         scatter=float(np.hypot(scatter, curve.scatter)),
-        smoothing=_told(curve.smoothing, f"averages of {loss.size} rows over {mean.size} ranges of updates"),
+        smoothing=_joined(curve.smoothing, f"averages of {loss.size} rows over {mean.size} ranges of updates"),
     )
 
 
@@ -129,5 +129,5 @@ def _medians(values: Array, label: Any) -> Array:
     return np.asarray(0.5 * (values[order][first + (size - 1) // 2] + values[order][first + size // 2]))
 
 
-def _told(before: str, now: str) -> str:
+def _joined(before: str, now: str) -> str:
     return now if before == "none" else f"{before}; {now}"

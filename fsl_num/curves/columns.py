@@ -31,6 +31,9 @@ NAMES: Mapping[str, tuple[str, ...]] = {
 UNITS = ("auto", "nats", "bits", "perplexity")
 
 _HELD_OUT = frozenset({"val", "valid", "validation", "eval", "evaluation", "test", "dev", "heldout", "holdout"})
+_TRAINED_ON = frozenset({"train", "training", "trn"})
+SPLITS = frozenset({"split", "phase", "mode", "stage", "subset", "set", "type", "kind", "event"})
+"""Plain names of columns that say of each row whether it is of training or of validation."""
 _LOSS = frozenset({"loss", "losses", "ce", "crossentropy", "nll", "perplexity", "ppl", "bpb", "bpt"})
 _UNIT = {"perplexity": "perplexity", "ppl": "perplexity", "bpb": "bits", "bpt": "bits", "bits": "bits"}
 _NO_LOSS = frozenset(
@@ -92,6 +95,16 @@ def meaning(name: str) -> Meaning | None:
         rank = NAMES["loss"].index(plain(metric)) if by_name else len(NAMES["loss"])
         return Meaning("loss", rank, bool(known & _HELD_OUT), unit)
     return None
+
+
+def of_held_out(word: str) -> bool | None:
+    """Return whether a word means data that is not trained on; None where it means neither these nor the others.
+
+    >>> of_held_out("Validation"), of_held_out("train"), of_held_out("step")
+    (True, False, None)
+    """
+    bare = plain(word)
+    return True if bare in _HELD_OUT else False if bare in _TRAINED_ON else None
 
 
 def is_noise_scale(name: str) -> bool:

@@ -62,6 +62,7 @@ _FOREIGN: Final[Mapping[bytes, str]] = {
     b"%PDF": "a PDF document: export the numbers as CSV",
     b"SQLite format 3": "a database: export the table as CSV",
 }
+_BESIDE: Final = dict.fromkeys(map(ord, ' \t\r"\ufeff'))  # what may stand otherwise in a header that is the same
 _DELIMITERS: Final = ("\t", ";", ",", "|", " ")
 _MARKS: Final[Mapping[bytes, str]] = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 
@@ -249,7 +250,7 @@ def _table_of_cells(path: Path, name: str, lines: Iterator[tuple[int, str]], hea
     first = next(lines)
     names = _split(path, [first], delimiter)[0]
     numbered = all(_is_number(cell) for cell in names)
-    head = None if numbered else first[1].strip()
+    head = None if numbered else first[1].translate(_BESIDE)
     if numbered and len(names) == 3 and _number(names[0]) > _MILLISECONDS:  # a metric as MLflow keeps it
         names, numbered, lines = ["timestamp", "Value", "Step"], False, chain([first], lines)
     if numbered and header:
@@ -269,8 +270,8 @@ def _table_of_cells(path: Path, name: str, lines: Iterator[tuple[int, str]], hea
         least -= 1  # a delimiter at the end of the line: there may be cells beneath, or none
     columns, comma = Gathered(names), delimiter != ","
     while part := list(islice(lines, ROWS)):
-        if head is not None:  # a run that was resumed writes it again
-            part = [line for line in part if line[1].strip() != head]
+        if head is not None:  # a run that was resumed writes it again, and files put together have it several times
+            part = [line for line in part if line[1].translate(_BESIDE) != head]
         if not part:
             continue
         rows = _split(path, part, delimiter)

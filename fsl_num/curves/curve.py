@@ -13,6 +13,12 @@ from fsl_num.curves.rates import BETWEEN, MEANT_TOKENS, WARMUP_SHAPES, rates_of_
 from fsl_num.results import Result, as_loss, first_and_last, html_table
 from fsl_num.validation import Array, as_array, instance_of, one_of, positive, real_number, whole_count, whole_size
 
+_AGAIN = (
+    "step {} does not come after the one before it: where a resumed run did steps again, keep the last of them with"
+    " restarts='keep-last' (--restarts keep-last); where it went on and only counts anew, add the steps done before;"
+    " else sort the rows and drop duplicates"
+)
+
 
 class CurveError(ValueError):
     """What is wrong with a curve, with the row it sits on; ``row`` is None where it is no single row.
@@ -76,6 +82,8 @@ class LossCurve(Result):
             raise CurveError(f"{self.name}: no rows; a curve needs at least one step with its loss")
         if rows.shape != loss.shape:
             raise CurveError(f"rows must number every row, got {rows.size} numbers for {loss.size} rows")
+        if rows.dtype.kind not in "iu":
+            raise TypeError(f"rows must be whole numbers, one a row, got dtype {rows.dtype}")
         step = _column("step", self.step, rows, loss.size)
         loss = _column("loss", self.loss, rows, loss.size)
         _first(loss <= 0.0, rows, "loss must be positive, got {}; drop the row, or undo the logarithm", loss)
@@ -83,14 +91,7 @@ class LossCurve(Result):
         _first(step > 2.0**53, rows, f"step {{}} is beyond 2^53: {MEANT_TOKENS}", step)
         _first(step != np.floor(step), rows, "step must be a whole number of updates, got {}", step)
         falls = np.concatenate([[False], np.diff(step) <= 0.0])
-        _first(
-            falls,
-            rows,
-            "step {} does not come after the one before it: where a resumed run did steps again, keep the last of them"
-            " with restarts='keep-last' (--restarts keep-last); where it went on and only counts anew, add the steps"
-            " done before; else sort the rows and drop duplicates",
-            step,
-        )
+        _first(falls, rows, _AGAIN, step)
         if (self.lr is None) == (self.schedule is None):
             raise CurveError(f"{self.name}: give the learning rates either as lr, one a row, or as a schedule")
         batch = _column("batch_size", self.batch_size, rows, loss.size, single=True)
@@ -387,4 +388,4 @@ def _first(bad: Any, rows: Any, message: str, values: Array) -> None:
         at = int(np.argmax(bad))
         more = f" ({int(bad.sum())} such rows)" if bad.sum() > 1 else ""
         value, row = values[min(at, values.size - 1)], int(rows[min(at, rows.size - 1)])
-        raise CurveError(message.format(f"{value:g}") + more, row)
+        raise CurveError(message.format(f"{value:.10g}") + more, row)

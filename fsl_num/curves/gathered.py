@@ -55,7 +55,7 @@ class Gathered:
     def width(self, least: int) -> int:
         """Return how many columns there are without those at the end, from ``least`` on, in which all cells are ""."""
         width = len(self.names)
-        while width > least and not any(_told(piece) for piece in self._pieces[width - 1]):
+        while width > least and not any(_holds_any(piece) for piece in self._pieces[width - 1]):
             width -= 1
         return width
 
@@ -78,7 +78,7 @@ def _cells(piece: Any) -> list[Any]:
     return piece.tolist() if isinstance(piece, np.ndarray) else piece  # type: ignore[no-any-return]
 
 
-def _told(piece: Any) -> bool:
+def _holds_any(piece: Any) -> bool:
     return isinstance(piece, np.ndarray) or any(cell != "" for cell in piece)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 
-from fsl_num.curves.columns import is_noise_scale, meaning, plain
+from fsl_num.curves.columns import is_noise_scale, meaning, plain, split_run
 from fsl_num.curves.curve import CurveError
 from fsl_num.curves.runs import Series
 from fsl_num.curves.tables import Table, filled, numbers
@@ -16,6 +17,7 @@ from fsl_num.validation import Array
 LARGEST_RATE: Final = 1.5
 """Of an update: above, a rate is in other units, or a multiplier."""
 
+_UNIT = re.compile(r"(?<![\d.])1(?:\.0*)?e[+-]?\d+|(?<!\d)10\^[+-]?\d+|%|per ?cent", re.IGNORECASE)
 _ALMOST = 1.0 - 1e-3  # of a multiplier: what a cosine loses until its first row
 _SPIKE, _ROWS = 10.0, 10  # a row so many times above all others, of so many rows at least, is an error of the log
 _ALIKE = 1e-6  # rates of groups of parameters that differ by less are one
@@ -111,7 +113,10 @@ def of_rates(rate: Series) -> list[str]:
     """
     said = []
     most = float(np.nanmax(rate.values, initial=0.0))
-    if _ALMOST <= most <= 1.0 or "lrm" in plain(rate.name):
+    own = split_run(rate.name)[1].rsplit("/", 1)[-1]  # a run may be named for its peak
+    if (unit := _UNIT.search(own)) and "peak" not in own.lower():
+        said.append(f"the name of the rate {place(rate)} says a unit, {unit[0].strip()}: predict in the same")
+    elif _ALMOST <= most <= 1.0 or "lrm" in plain(rate.name):
         said.append(f"the rate {place(rate)} is a multiplier, at most {most:g}: predict with multipliers")
     elif most > LARGEST_RATE:
         said.append(f"the rate {place(rate)} reaches {most:g}: in units of its own; predict in the same")

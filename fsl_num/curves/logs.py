@@ -9,12 +9,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from fsl_num.curves.columns import UNITS, meaning, plain
+from fsl_num.curves.columns import UNITS, plain
 from fsl_num.curves.curve import CurveError, LossCurve
 from fsl_num.curves.log_notes import check_spike, of_losses, of_noise_scales, of_rates, of_spike, place
+from fsl_num.curves.loss_units import check_losses, in_nats
 from fsl_num.curves.rates import unseen_updates, warmup_of
 from fsl_num.curves.runs import Series, by_run, kept_last, series_of
-from fsl_num.curves.tables import Table, as_table, numbers
+from fsl_num.curves.tables import Table, as_table
 from fsl_num.validation import Array, known_options, one_of, positive
 
 RESTARTS: Final = ("refuse", "keep-last")
@@ -22,9 +23,7 @@ RESTARTS: Final = ("refuse", "keep-last")
 
 _AGAIN: Final = "{} rows that a resumed run did again: the last ones kept"
 
-_LARGEST_LOSS = 20.0
-"""A loss in nats begins near the log of the vocabulary, at most 14 for a million words; a perplexity lies above."""
-_SAME = 0.02  # two losses of one row that differ by less are one, in two units
+_COUNTS = 4  # rows at least, most of them above the one before: a count
 _CONSTANT = 0.02  # batch sizes from rounded counts of tokens that differ by less are one batch size
 
 
@@ -175,29 +174,14 @@ def curve_of(tables: Sequence[Table], options: LogOptions) -> LossCurve:
         drop_missing=options.drop_missing,
         per_step=options.tokens_per_step,
     )
-    notes: list[str] = []
-    if options.restarts == "keep-last":
-        for role in series:
-            before = series[role]
-            series[role], dropped = kept_last(before)
-            if dropped and role == "loss":
-                notes.append(_AGAIN.format(dropped))
-                if not np.isin(before.rows[0], series[role].rows):
-                    notes[-1] += "; of the first ones none: where the run went on and counts anew, add the steps before"
-    cut = {part.table.name for part in series.values() if part.table.unfinished and part.rows.size}
-    notes += [f"the last line of {each} has no end: its last number may be cut" for each in sorted(cut)]
-    if options.last_step is not None:  # what lies behind it is not even looked at: a run may have diverged there
-        for role, part in series.items():
-            series[role] = part.keep(part.step <= options.last_step)
-        if not series["loss"].rows.size:
-            raise CurveError(f"{name}: no row with step <= {options.last_step}")
+    notes = [*_drop_counter(series, options.columns), *_keep_wanted(series, options, name)]
     loss, rate = series["loss"], series.get("lr") if options.schedule is None else None
     together = rate is not None and rate.table is loss.table and np.array_equal(rate.rows, loss.rows)
     if not (options.columns or {}).get("loss"):
         notes += of_losses(tables, loss)
     notes += of_noise_scales(tables)
-    values, unit = _in_nats(loss, options.loss_unit)
-    _check_losses(loss, values, options.loss_unit)
+    values, unit = in_nats(loss, options.loss_unit)
+    check_losses(loss, values, options.loss_unit)
     notes += of_spike(loss.rows, values)
     if unit != "nats":
         notes.append(f"the loss is in {unit} and was turned into nats")
@@ -230,54 +214,35 @@ def curve_of(tables: Sequence[Table], options: LogOptions) -> LossCurve:
     return curve if options.branch_of is None else curve.branched(options.branch_of, options.branch_step)
 
 
-def _in_nats(loss: Series, unit: str) -> tuple[Array, str]:
-    """The losses in nats, and the unit in which they stood."""
-    values = loss.values
-    if unit == "auto":
-        unit = loss.meaning.unit
-        if unit == "nats":
-            unit = _unit_beside(loss) or unit
-    if unit == "bits":
-        return values * math.log(2.0), unit
-    if unit == "perplexity":
-        bad = ~(values > 1.0) & ~np.isnan(values)
-        if bad.any():
-            at = int(np.argmax(bad))
-            raise CurveError(f"a perplexity must be above 1, got {values[at]:g}", int(loss.rows[at]))
-        return np.asarray(np.log(values)), unit
-    return values, unit
+def _drop_counter(series: dict[str, Series], columns: Mapping[str, Any] | None) -> list[str]:
+    """Leave out what is called "batch" and counts batches, which no ramp of their size does; return what to say."""
+    batch = series.get("batch_size")
+    if batch is None or plain(batch.name) != "batch" or "batch_size" in (columns or {}) or batch.values.size < _COUNTS:
+        return []
+    if np.mean(np.diff(batch.values) > 0.0) <= 0.5:
+        return []
+    del series["batch_size"]
+    return [f"{place(batch)} grows from row to row: taken for a count, not for batch sizes (--columns batch_size=...)"]
 
 
-def _unit_beside(loss: Series) -> str | None:
-    """The unit of a loss that has its perplexity beside it, or that fairseq wrote (base 2)."""
-    table = loss.table
-    for name in table.columns:
-        means = meaning(name)
-        if means is None or means.unit != "perplexity" or means.held_out != loss.meaning.held_out:
-            continue
-        beside = numbers(table, name, "loss", missing=True)[np.isin(np.asarray(table.rows), loss.rows)]
-        both = (beside > 1.0) & (loss.values > 0.0)
-        if both.any():
-            ratio = float(np.median(np.log(beside[both]) / loss.values[both]))
-            if abs(ratio / math.log(2.0) - 1.0) < _SAME:
-                return "bits"
-            if abs(ratio - 1.0) < _SAME:
-                return "nats"
-    return "bits" if any(plain(name).endswith("numupdates") for name in table.columns) else None
-
-
-def _check_losses(loss: Series, values: Array, unit: str) -> None:
-    """Refuse losses that are too large for nats, where nobody said that they are."""
-    if unit != "auto" or values.size == 0 or not np.isfinite(values).all():
-        return
-    middle, first = float(np.median(values)), float(values[0])
-    at_start = loss.step[0] < loss.step[-1] / 10
-    if middle > _LARGEST_LOSS or (at_start and first > _LARGEST_LOSS and first == values.max()):
-        raise CurveError(
-            f"the loss is {first:g} at first and {middle:g} in the middle, more than any loss in nats a token: is it a"
-            " perplexity? Say loss_unit='perplexity' (--loss-unit perplexity), or 'nats' to take it as it is",
-            int(loss.rows[0]) if middle <= _LARGEST_LOSS else None,
-        )
+def _keep_wanted(series: dict[str, Series], options: LogOptions, name: str) -> list[str]:
+    """Leave out the rows that were done again, and those behind the last step that is wanted; return what to say."""
+    notes = []
+    if options.restarts == "keep-last":
+        for role, before in series.items():
+            series[role], dropped = kept_last(before)
+            if dropped and role == "loss":
+                notes.append(_AGAIN.format(dropped))
+                if not np.isin(before.rows[0], series[role].rows):
+                    notes[-1] += "; of the first ones none: where the run went on and counts anew, add the steps before"
+    cut = {part.table.name for part in series.values() if part.table.unfinished and part.rows.size}
+    notes += [f"the last line of {each} has no end: its last number may be cut" for each in sorted(cut)]
+    if options.last_step is not None:  # what lies behind it is not even looked at: a run may have diverged there
+        for role, part in series.items():
+            series[role] = part.keep(part.step <= options.last_step)
+        if not series["loss"].rows.size:
+            raise CurveError(f"{name}: no row with step <= {options.last_step}")
+    return notes
 
 
 def _check_swapped(rate: Series, loss: Series) -> None:
@@ -319,11 +284,11 @@ def rates_of(tables: Sequence[Table], columns: Mapping[str, Any] | None = None, 
     """
     name = tables[0].name
     series = series_of(tables, name, columns or {}, needs=("lr",))
-    rate, notes = series["lr"], []
+    rate, notes = series["lr"], _drop_counter(series, columns)
     if one_of("restarts", restarts, RESTARTS) == "keep-last":
         series = {role: kept_last(part)[0] for role, part in series.items()}
         rate, dropped = kept_last(rate)
-        notes = [_AGAIN.format(dropped)] * bool(dropped)
+        notes += [_AGAIN.format(dropped)] * bool(dropped)
     warmup = warmup_of(rate.step, rate.values)
     rates = _own_rates(rate, {}, warmup, name)[0]
     updates = replace(rate, step=np.arange(float(rates.size)), rows=np.arange(0))

@@ -202,20 +202,25 @@ def _untrained(step: int) -> str:
     return f"no intrinsic time has passed after {step} updates: all learning rates so far are 0"
 
 
-def as_plan(schedule: Any, *, warmup: int = 0, model_size: float | None = None, recorded: Any = None) -> Plan:
+def as_plan(schedule: Any, *, warmup: int | None = None, model_size: float | None = None, recorded: Any = None) -> Plan:
     """Return a Plan for a Plan, a curve (its ``plan``), a :class:`~fsl_num.schedules.Schedule`, or an array of rates.
 
-    ``warmup``, ``model_size`` and ``recorded`` say what an array or a Schedule does not (``recorded``: every update);
-    a Plan or a curve keeps its own. Raises TypeError for anything else.
+    ``warmup`` (0) and ``model_size`` (unknown) say what an array or a Schedule does not: a Plan or a curve has its own.
+    ``recorded``: every update, of a Plan or a curve its own. Raises TypeError for anything else.
 
     >>> as_plan([0.1, 0.2]).recorded.tolist()
     [1, 2]
     """
-    if isinstance(schedule, Plan):
-        return schedule if recorded is None else schedule.at(recorded)
-    own = getattr(schedule, "plan", None)
+    own = schedule if isinstance(schedule, Plan) else getattr(schedule, "plan", None)
     if isinstance(own, Plan):
+        vain = [name for name, value in (("warmup", warmup), ("model_size", model_size)) if value is not None]
+        if vain:
+            raise TypeError(
+                f"a {type(schedule).__name__} has its own {' and '.join(vain)}: say it where it is made, or pass its"
+                " rates, an array, instead"
+            )
         return own if recorded is None else own.at(recorded)
+    warmup = 0 if warmup is None else warmup
     if isinstance(schedule, Discrete):
         return Plan(schedule.rates, recorded, warmup, schedule.batch_sizes, model_size)
     if isinstance(schedule, Schedule):

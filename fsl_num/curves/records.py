@@ -10,9 +10,8 @@ from typing import Any
 
 from fsl_num.curves.columns import meaning
 from fsl_num.curves.curve import CurveError
-from fsl_num.curves.tables import Table
+from fsl_num.curves.tables import Table, unwrapped
 
-_WRAPPED = re.compile(r"\b(?:np\.\w+|tensor)\(([^(),]*)[^()]*\)")  # np.float64(2.5), tensor(2.5, device='cuda:0')
 _NOT_FINITE = re.compile(r"(: )(nan|-?inf)(?=[,}])")
 _POINT = ("Wall time", "Step", "Value")  # of a scalar as TensorBoard writes it
 
@@ -43,7 +42,7 @@ def record_in(text: str) -> Any:
         if not text.lstrip().startswith("{'"):
             raise
         try:
-            return ast.literal_eval(_NOT_FINITE.sub(r"\1'\2'", _WRAPPED.sub(r"\1", text.strip())))
+            return ast.literal_eval(_NOT_FINITE.sub(r"\1'\2'", unwrapped(text.strip())))
         except (ValueError, SyntaxError, TypeError, MemoryError):
             pass
         raise

@@ -148,8 +148,9 @@ class FitResult(Result):
         do too, less and less as intrinsic time passes.
 
         ``schedule``: a curve (its own rows are predicted), a Plan, a :class:`~fsl_num.schedules.Schedule`, or an array
-        with the learning rate of every update, warmup included. ``known``: ``warmup``, ``model_size``, ``recorded``
-        for the last two. Raises ValueError for a schedule so far off that no positive loss comes out.
+        with the learning rate of every update, warmup included. ``known``: ``recorded``, the updates after which the
+        loss is wanted, and for the last two ``warmup`` and ``model_size``. Raises TypeError for these of a curve or a
+        Plan, ValueError for a schedule so far off that no positive loss comes out.
         """
         return predict(self, schedule, level, after=after, **known)
 

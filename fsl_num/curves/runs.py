@@ -15,6 +15,7 @@ import numpy as np
 
 from fsl_num.curves.columns import Meaning, meaning, plain, split_run
 from fsl_num.curves.curve import CurveError
+from fsl_num.curves.reshape import by_split, some_rows, widened
 from fsl_num.curves.tables import Table, filled, numbers
 from fsl_num.validation import Array
 
@@ -57,8 +58,8 @@ class _Column:
 def by_run(tables: Iterable[Table]) -> dict[str, list[Table]]:
     """Return the tables of each run, by its name ("" where the logs name none).
 
-    Long tables (key, value) are made wide; charts with a column a run, and tables with a column that names the run of
-    each row, are parted.
+    Long tables (key, value) are made wide. Rows of training and of validation are parted where a column tells them
+    apart, and so are charts with a column a run, and tables with a column that names the run of each row.
 
     >>> long = Table({"key": ["lr", "loss"], "value": [0.1, 3.0], "step": [1, 1]}, [2, 3])
     >>> [sorted(table.columns) for table in by_run([long])[""]]
@@ -66,8 +67,8 @@ def by_run(tables: Iterable[Table]) -> dict[str, list[Table]]:
     """
     runs: dict[str, list[Table]] = {}
     for table in tables:
-        for wide in _wide(table):
-            for part in _of_runs(wide):
+        for split in (split for wide in widened(table) for split in by_split(wide)):
+            for part in _of_runs(split):
                 runs.setdefault(part.run, []).append(part)
     return runs
 
@@ -141,20 +142,6 @@ def kept_last(series: Series) -> tuple[Series, int]:
     return series.keep(kept), int((~kept).sum())
 
 
-def _wide(table: Table) -> Iterator[Table]:
-    """A table of (key, value, step) as one table a key; others as they are."""
-    names = {plain(name): name for name in table.columns}
-    key = next((names[each] for each in ("key", "metric", "tag", "metricname") if each in names), None)
-    if key is None or "value" not in names:
-        yield table
-        return
-    keys = np.array([str(cell) for cell in table.columns[key]])
-    for metric in dict.fromkeys(keys.tolist()):
-        part = _part(table, keys == metric)
-        renamed = {metric if name == names["value"] else name: cells for name, cells in part.columns.items()}
-        yield replace(part, columns={name: cells for name, cells in renamed.items() if name != key})
-
-
 def _of_runs(table: Table) -> Iterator[Table]:
     prefixes = {name: split_run(name)[0] for name in table.columns if meaning(name) is not None}
     runs = list(dict.fromkeys(prefix for prefix in prefixes.values() if prefix))
@@ -170,17 +157,7 @@ def _of_runs(table: Table) -> Iterator[Table]:
         return
     labels = np.array([" ".join(str(table.columns[name][row]) for name in names) for row in range(len(table.rows))])
     for label in dict.fromkeys(labels.tolist()):
-        yield replace(_part(table, labels == label), run=label)
-
-
-def _part(table: Table, rows: Any) -> Table:
-    """Some rows of a table."""
-    at = np.flatnonzero(rows)
-    columns = {
-        name: cells[at] if isinstance(cells, np.ndarray) else [cells[row] for row in at.tolist()]
-        for name, cells in table.columns.items()
-    }
-    return replace(table, columns=columns, rows=np.asarray(table.rows)[at])
+        yield replace(some_rows(table, labels == label), run=label)
 
 
 def _said(tables: Sequence[Table], role: str, wanted: Any, name: str) -> str:

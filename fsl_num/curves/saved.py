@@ -91,18 +91,7 @@ def fields_of(text: str) -> dict[str, Any]:
 
     Fits of earlier versions are refused: their laws and their intervals were others.
     """
-    how = "write one with FitResult.to_json() or `fsl fit --save`"
-    try:
-        content = json.loads(text, parse_float=_finite, parse_constant=_finite)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"this is no saved fit: not JSON ({error}); {how}") from error
-    if not isinstance(content, dict) or content.get("format") not in (FORMAT, *_BEFORE):
-        raise ValueError(f"this is no saved fit: its format must be {FORMAT!r}; {how}")
-    if content["format"] != FORMAT:
-        raise ValueError(
-            f"this fit was saved by an earlier version ({content['format']!r}), whose laws and intervals were others:"
-            " fit the runs again, with `fsl fit --save`"
-        )
+    content = _content(text)
     with _field("law"):
         law = _law(content["law"])
     with _field("parameters"):
@@ -150,6 +139,23 @@ def fields_of(text: str) -> dict[str, Any]:
         "warmed": warmed,
         "warnings": warnings,
     }
+
+
+def _content(text: str) -> dict[str, Any]:
+    """The entries of a fit of this version, not yet checked."""
+    how = "write one with FitResult.to_json() or `fsl fit --save`"
+    try:
+        content = json.loads(text, parse_float=_finite, parse_constant=_finite)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"this is no saved fit: not JSON ({error}); {how}") from error
+    if not isinstance(content, dict) or content.get("format") not in (FORMAT, *_BEFORE):
+        raise ValueError(f"this is no saved fit: its format must be {FORMAT!r}; {how}")
+    if content["format"] != FORMAT:
+        raise ValueError(
+            f"this fit was saved by an earlier version ({content['format']!r}), whose laws and intervals were others:"
+            " fit the runs again, with `fsl fit --save`"
+        )
+    return content
 
 
 @contextmanager

@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from fsl_num.curves.columns import meaning
 from fsl_num.curves.curve import CurveError
 from fsl_num.minus import with_plain_minus
 from fsl_num.validation import Array, as_array
 
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+")
+_WRAPPED = re.compile(r"\b(?:np\.\w+|tensor)\(([^(),]*)[^()]*\)")
 _EMPTY = frozenset({"", "na", "n/a", "none", "null", "-", "nil"})
 
 
@@ -119,7 +121,7 @@ def numbers(table: Table, name: str, role: str, *, missing: bool = False) -> Arr
         elif role in ("step", "tokens") and _THOUSANDS.fullmatch(text):
             text = text.replace(",", "")  # of whole numbers between commas no other meaning is left
         try:
-            values[index] = number_of(text)
+            values[index] = number_of(unwrapped(text) if text.endswith(")") else text)
         except (ValueError, OverflowError):
             raise CurveError(
                 f"column {name!r} holds {text[:40]!r}, which is not a number; {_mended(text)}",
@@ -128,12 +130,23 @@ def numbers(table: Table, name: str, role: str, *, missing: bool = False) -> Arr
     return values
 
 
+def unwrapped(text: str) -> str:
+    """Return a text with the numbers alone where Python printed what holds them.
+
+    >>> unwrapped("loss=tensor(2.5, device='cuda:0') lr=np.float64(0.1)")
+    'loss=2.5 lr=0.1'
+    """
+    return _WRAPPED.sub(r"\1", text)
+
+
 def _mended(text: str) -> str:
     """What to do about a cell that holds no number."""
     if (plain := with_plain_minus(text)) != text:
         with suppress(ValueError, OverflowError):
             number_of(plain)
             return f"its minus sign is that of a printed text; write that of the keyboard, {plain[:40]}"
+    if meaning(text) is not None:
+        return "if a second header stands here, with other columns, its rows belong in a file of their own"
     return "repair the cell or drop the row"
 
 

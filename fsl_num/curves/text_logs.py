@@ -8,23 +8,32 @@ from typing import Any, Final
 
 from fsl_num.curves.columns import meaning, plain, split_run
 from fsl_num.curves.records import record_in
-from fsl_num.curves.tables import Table
+from fsl_num.curves.tables import Table, unwrapped
 
 _SHOWN: Final = 2000
 """Lines in which a log that is printed must have shown two of its own: banners come first."""
 
-_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+_GROUPED = r"\d{1,3}(?:[,_]\d{3})+"  # 12,000: of a counter it can mean nothing else
+_NUMBER = rf"{_GROUPED}|[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|(?i:[+-]?(?:nan|inf(?:inity)?))"
 # In a text without double spaces, and with names of bounded length: the time is then that of the length of a line.
 _PAIR = re.compile(
-    rf"(?P<name>[A-Za-z_][A-Za-z0-9_ ./()-]{{0,99}}?)(?: ?[:=] ?(?P<value>{_NUMBER}|nan|inf)| (?P<bare>{_NUMBER}))"
-    r"(?P<unit>[KMBT](?![A-Za-z]))?(?: ?/ ?\d+)?(?![\w.]|,\d)"
+    rf"(?P<name>[A-Za-z_][A-Za-z0-9_ ./()-]{{0,99}}?)(?: ?[:=] ?| )(?P<value>{_NUMBER})"
+    rf"(?P<unit>[KkMBT%](?![A-Za-z]))?(?: ?/ ?(?:{_GROUPED}|\d+))?(?![\w.]|,\d)"
 )
 _BETWEEN = re.compile(r"[|;]|,(?!\d)")  # pairs; a comma before a digit may be a decimal one
 _BRACKETS = re.compile(r"\[[^\[\]]*\]")
-_UNITS: Final = {"": 1.0, "K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
+_COUNT = re.compile(rf"(?<=[A-Za-z])(:? ?)\[ ?({_GROUPED}|\d+) ?/ ?(?:{_GROUPED}|\d+) ?\]")  # Step [10/900]
+_UNITS: Final = {"": 1.0, "%": 0.01, "k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
+_WHOLE: Final = ("step", "tokens", "batch_size")
 _LEVELS = re.compile(r"\b(?:DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL)\b")  # of the logger; no part of a name
 _BAR = re.compile(r"\b(\d{1,15})/\d{1,15} \[[\d:]{1,12}<[\d:?]{1,12}, [^],]{1,40}(?P<shown>(?:, [^],]{1,99}){1,50})\]")
 """What tqdm shows behind its bar: the count, times and speed, and what the trainer set as its postfix."""
+_MARKED = re.compile(  # a line of validation, by a word before its step
+    rf"(?:^[\d\s:.,TZ/-]*|[\[\]|]\s*|{_LEVELS.pattern}[\s:-]*)(?:val|valid|validation|eval|evaluation|test|dev)\s*"
+    r"(?:\]|:\s|\|)",
+    re.IGNORECASE,
+)
+_COUNTER = re.compile("step|iter|update", re.IGNORECASE)
 _VALIDATION = re.compile(r"\b(validation|valid|eval|test) loss at\b", re.IGNORECASE)
 
 
@@ -80,6 +89,8 @@ def record_of(line: str) -> dict[str, Any]:
     {'step': 100.0, 'loss': 2.5, 'lr': 0.001}
     >>> record_of("train:  5%|#    | 100/2000 [00:09<02:51, 11.1it/s, loss=2.5, lr=1e-3]")
     {'step': 100.0, 'loss': 2.5, 'lr': 0.001}
+    >>> record_of("step 12,500/90,000 | loss tensor(2.5, device='cuda:0') | lr 0.03% | ppl NaN")
+    {'step': 12500.0, 'loss': 2.5, 'lr': 0.0003, 'ppl': nan}
     """
     if bar := _BAR.search(line):
         line = f"step {bar[1]}{bar['shown']}"
@@ -91,14 +102,25 @@ def record_of(line: str) -> dict[str, Any]:
             parsed = None
         if isinstance(parsed, dict):
             return parsed
-    validation = _VALIDATION.search(line)
-    text = " ".join(_LEVELS.sub("|", _BRACKETS.sub(" ", line)).split())
+    validation, marked = None, False
+    if any(word in line.lower() for word in ("val", "test", "dev")):
+        validation, mark = _VALIDATION.search(line), _MARKED.search(line)
+        marked = mark is not None and _COUNTER.search(line, mark.end()) is not None
+    line = _LEVELS.sub("|", line)
+    line = _COUNT.sub(r"\1 \2 ", unwrapped(line) if "(" in line else line)
+    text = " ".join(_BRACKETS.sub(" ", line).split())
     record: dict[str, Any] = {}
     for part in _BETWEEN.split(text):
         for pair in _PAIR.finditer(part):
             name = pair["name"].strip()
             if validation is not None:
                 name = name.split()[-1] if name.startswith(validation[0]) else f"validation {name}"
-            number = float(pair["value"] or pair["bare"])
-            record.setdefault(split_run(name)[1], number * _UNITS[pair["unit"] or ""])
+            elif marked and (means := meaning(name)) and means.role == "loss" and not means.held_out:
+                name = f"validation {name}"
+            metric, value = split_run(name)[1], pair["value"]
+            if "," in value:
+                if (means := meaning(metric)) is None or means.role not in _WHOLE:
+                    continue  # 2,345 may be a decimal one
+                value = value.replace(",", "")
+            record.setdefault(metric, float(value) * _UNITS[pair["unit"] or ""])
     return record

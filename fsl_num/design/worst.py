@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fsl_num.design.shapes import SHAPES, shape
-from fsl_num.validation import Array
+from fsl_num.validation import Array, positive
 from fsl_num.volterra.mesh import MeshEquation
 
 STEPS = 30
@@ -65,8 +65,8 @@ def worst_schedule(
 
     ``noise``: sigma^2 >= 0. ``infinite``: against the law with K_infinity and e_infinity. ``searches``: how many of
     the shapes to start from, the worst ones first; ``steps``: of each search by gradients before rates are put to the
-    bound or to 0 as the gradient says, possibly 0. Raises ValueError for a bound that is not
-    positive. What is found is a lower bound on the true supremum: a search proves no more.
+    bound or to 0 as the gradient says, possibly 0. Raises ValueError for a bound that is not positive and
+    finite. What is found is a lower bound on the true supremum: a search proves no more.
 
     >>> from fsl_num.volterra.mesh import mesh_equation
     >>> equation = mesh_equation(0.5, 2.0, 100.0, 1e3)
@@ -76,8 +76,7 @@ def worst_schedule(
     """
     from scipy.optimize import minimize
 
-    if not bound > 0.0:
-        raise ValueError(f"the largest learning rate must be positive, not {bound}")
+    positive("bound", bound)
     sign = 1.0 if largest else -1.0
 
     def cost(share: Array) -> tuple[float, Array]:

@@ -132,19 +132,8 @@ def plan_run(
     >>> 0.1 < low <= constant <= high < 0.4
     True
     """
-    if (data is None) == (compute is None):
-        raise ValueError("give one budget: data=, the samples D, or compute=, model size times samples")
-    budget, amount = ("data", data) if compute is None else ("compute", compute)
-    size, variance = positive(budget, amount), positive("noise", noise)
-    if size <= _LEAST:
-        raise ValueError(
-            f"a {budget} budget of {size:g} is below two steps of batch size 1 (and one feature): raise it"
-        )
-    if size > LARGEST:
-        raise ValueError(
-            f"a {budget} budget must be at most {LARGEST:g}, where the law is still summed to the digits that count,"
-            f" got {size:g}: fsl exponents says how all of it grows"
-        )
+    budget, size = _budget(data, compute)
+    variance = positive("noise", noise)
     unknown = (
         f"plans are made for {', '.join(SCHEDULES)}, not for {schedule!r}: of others optimal_allocation knows orders"
     )
@@ -177,6 +166,24 @@ def plan_run(
     further = f"The best schedule of any form: fsl design --s {s} --beta {beta} --budget {budget} {size:g}"
     notes = (*_notes(recommended), further + (f" --noise {variance:g}" if variance != 1.0 else ""))
     return TrainingPlan(budget, size, best, regimes[best].name, recommended, MappingProxyType(losses), notes)
+
+
+def _budget(data: Any, compute: Any) -> tuple[str, float]:
+    """Which budget was given, and how large it is; refused where no plan can be made for it."""
+    if (data is None) == (compute is None):
+        raise ValueError("give one budget: data=, the samples D, or compute=, model size times samples")
+    budget, amount = ("data", data) if compute is None else ("compute", compute)
+    size = positive(budget, amount)
+    if size <= _LEAST:
+        raise ValueError(
+            f"a {budget} budget of {size:g} is below two steps of batch size 1 (and one feature): raise it"
+        )
+    if size > LARGEST:
+        raise ValueError(
+            f"a {budget} budget must be at most {LARGEST:g}, where the law is still summed to the digits that count,"
+            f" got {size:g}: fsl exponents says how all of it grows"
+        )
+    return budget, size
 
 
 def _values(

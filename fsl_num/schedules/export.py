@@ -18,7 +18,7 @@ from fsl_num.schedules.frameworks import FRAMEWORKS, called, written
 from fsl_num.schedules.frameworks.arguments import EXACT, Match, matches, tidy
 from fsl_num.schedules.recognise import recognised
 from fsl_num.schedules.source import knots, source
-from fsl_num.validation import Array, instance_of, one_of, real_number
+from fsl_num.validation import Array, finite_array, give_back, instance_of, one_of, real_number
 
 FUNCTIONS: Final = {"torch": "math", "optax": "jnp"}
 """Frameworks that take a function of the step, and what it is written for."""
@@ -64,17 +64,18 @@ class Export(Result):
     def learning_rate(self, step: Any) -> Any:
         """Return the rate of update ``step``, counted from 0; behind the last one, that of the last.
 
-        It is a schedule of optax: numbers, numpy arrays and arrays of jax are taken, traced ones included.
+        It is a schedule of optax: a number, a list or array of them, and arrays of jax, traced ones included. Within
+        an update its rate stays. Raises TypeError or ValueError for what are no finite numbers.
 
-        >>> export([0.1, 0.05], "optax").learning_rate(1)
-        0.05
+        >>> export([0.1, 0.05], "optax").learning_rate(1), export([0.1, 0.05], "optax").learning_rate([0, 1.5]).tolist()
+        (0.05, [0.1, 0.05])
         """
-        space: Any = np if isinstance(step, np.ndarray) else None
-        if hasattr(step, "__array_namespace__"):
+        last = self.rates.size - 1
+        if hasattr(step, "__array_namespace__") and not isinstance(step, (np.ndarray, np.generic)):
             space = step.__array_namespace__()
-        if space is None:
-            return float(self.rates[min(max(int(step), 0), self.rates.size - 1)])
-        return space.take(space.asarray(self.rates), space.clip(step, 0, self.rates.size - 1))
+            return space.take(space.asarray(self.rates), space.clip(step, 0, last).astype(int))
+        steps = finite_array("step", step)
+        return give_back(self.rates[steps.clip(0, last).astype(int)], steps.ndim == 0)
 
     def multiplier(self, step: Any) -> Any:
         """Return the rate as a share of the largest, as ``torch.optim.lr_scheduler.LambdaLR`` takes it.

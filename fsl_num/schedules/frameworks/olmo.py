@@ -99,6 +99,8 @@ def _power(
 ) -> Array:
     first = _steps_of("warmup", warmup, warmup_fraction, steps)
     last, low = _steps_of("decay", decay, decay_fraction, steps), share_of(decay_min_lr, peak)
+    if first == 0:
+        raise ValueError("PowerLR falls with the steps over those of its warmup, which must be at least 1, got 0")
     slow = (np.minimum(k, steps - last) / first) ** b
     left = np.minimum((steps - k) / max(last, 1), 1.0)
     return np.where(

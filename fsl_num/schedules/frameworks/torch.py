@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fsl_num.schedules.frameworks.base import Framework, Scheduler, share_of
-from fsl_num.validation import Array
+from fsl_num.validation import Array, entries, finite_array
 
 Nested = Callable[[Array], Array]
 
@@ -36,7 +36,8 @@ def _step(k: Array, steps: int, peak: float, *, step_size: int, gamma: float = 0
 
 
 def _multi_step(k: Array, steps: int, peak: float, *, milestones: Sequence[int], gamma: float = 0.1) -> Array:
-    return gamma ** np.searchsorted(np.sort(milestones), k, side="right").astype(np.float64)
+    places = finite_array("milestones", entries("milestones", milestones))
+    return gamma ** np.searchsorted(np.sort(places), k, side="right").astype(np.float64)
 
 
 def _wave(part: Array, eta_min: float, peak: float) -> Array:
@@ -81,18 +82,21 @@ def _one_cycle(
     part = (k - low) / (high - low)
     left = 1.0 - part if anneal_strategy == "linear" else 0.5 * (1.0 + np.cos(np.pi * part))
     begin, end = np.array(values)[at - 1], np.array(values)[at]
-    return np.asarray(end + (begin - end) * left)
+    return np.where(k > total, np.nan, end + (begin - end) * left)  # behind its end torch refuses to go on
 
 
 def _sequential(k: Array, steps: int, peak: float, *, schedulers: Sequence[Nested], milestones: Sequence[int]) -> Array:
-    if len(schedulers) != len(milestones) + 1 or not all(callable(scheduler) for scheduler in schedulers):
+    places = finite_array("milestones", entries("milestones", milestones))
+    if len(entries("schedulers", schedulers)) != places.size + 1 or not all(
+        callable(scheduler) for scheduler in schedulers
+    ):
         raise ValueError(
-            f"one scheduler more than milestones is needed, got {len(schedulers)} and {len(milestones)}, as in"
+            f"one scheduler more than milestones is needed, got {len(schedulers)} and {places.size}, as in"
             " SequentialLR(schedulers=[LinearLR(total_iters=9), CosineAnnealingLR(T_max=90)], milestones=[9])"
         )
-    at = np.searchsorted(milestones, k, side="right")
-    shares = [each(k - begin) for each, begin in zip(schedulers, [0, *milestones], strict=True)]
-    return np.asarray(np.choose(at, shares))
+    at = np.searchsorted(places, k, side="right")
+    shares = [each(k - begin) for each, begin in zip(schedulers, [0.0, *places], strict=True)]
+    return np.stack(shares)[at, np.arange(k.size)]
 
 
 TORCH = Framework(

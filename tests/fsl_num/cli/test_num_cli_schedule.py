@@ -128,6 +128,10 @@ def test_a_file_of_rates_is_a_schedule_too(here, capsys):
         (["schedule", "linear(0.2)", "--peak-lr", "1", "--steps", "9"], "as in linear(decay_fraction=0.2)"),
         (["schedule", "wds", "--peak-lr", "1", "--steps", "9"], "cyclic: did you mean wsd?"),
         (["schedule", "wsd", "--peak-lr=-1", "--steps", "9"], "'--peak-lr': must be above 0, not '-1'"),
+        (
+            ["schedule", "wsd", "--peak-lr", "1e-400", "--steps", "9"],
+            "'--peak-lr': must be at least 1e-323, not '1e-400'",
+        ),
         (["schedule", "wsd", "--peak-lr", "1", "--steps", "9", "--warmup", "10"], "got 10 of 9: none is left"),
         ([*COSINE, "--export", "torch", "--out", "s.csv"], "--out s.csv would hold what torch takes, and no table"),
         (["schedule", "WSD-like", "--peak-lr", "1", "--steps", "9"], "'WSD-like' is called wsd"),

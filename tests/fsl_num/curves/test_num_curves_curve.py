@@ -57,6 +57,10 @@ def test_errors_name_the_rows_as_the_file_counts_them():
         LossCurve(STEP, [4.0, 3.5, -1.0, 3.1], lr=RATE, rows=[3, 5, 7, 9])
     with pytest.raises(TypeError, match="loss must be a list of real numbers"):
         LossCurve(STEP, ["a"] * 4, lr=RATE)
+    with pytest.raises(TypeError, match="rows must be whole numbers, one a row, got dtype <U1"):
+        LossCurve(STEP, LOSS, lr=RATE, rows=list("abcd"))
+    with pytest.raises(CurveError, match="step 12345678 does not come after"):
+        LossCurve([1, 2, 12_345_679, 12_345_678], LOSS, lr=RATE)
 
 
 def test_a_drop_is_a_step_and_a_slope_is_straight():

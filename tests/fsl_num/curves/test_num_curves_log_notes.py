@@ -28,7 +28,17 @@ def test_of_groups_of_rates_the_one_that_was_taken_is_named_with_the_share_of_ea
 
 @pytest.mark.parametrize(
     ("name", "scale", "words"),
-    [("lrm", 1e3, "is a multiplier"), ("lr", 1e6, "in units of its own"), ("lr", 1.0, "")],
+    [
+        ("lrm", 1e3, "is a multiplier"),
+        ("lr", 1e6, "in units of its own"),
+        ("lr", 1.0, ""),
+        ("lr (x1e-3)", 1e3, "the name of the rate 'lr (x1e-3)' says a unit, 1e-3"),
+        ("lr [10^-4]", 1e4, "says a unit, 10^-4"),
+        ("lr %", 1e2, "says a unit, %"),
+        ("eta (peak 1e-3)", 1.0, ""),
+        ("small-1e-3 - lr", 1.0, ""),
+        ("small-1e-3/lr", 1.0, ""),
+    ],
 )
 def test_the_unit_of_a_rate_is_said(name, scale, words):
     said = notes(**{name: scale * RATE})
@@ -39,6 +49,16 @@ def test_other_losses_and_noise_scales_are_named():
     said = notes(**{"lr": RATE, "val/loss": RUN["loss"] + 0.1, "gradient_noise_scale": STEPS * 1.0})
     assert "the loss is 'val/loss', of validation, 39 rows; there too: 'loss'" in said
     assert "the noise scale 'gradient_noise_scale' is not used" in said
+
+
+def test_a_column_that_counts_batches_is_no_batch_size():
+    """Within an epoch it begins anew; a batch size that grows stays for many rows, and is taken as it is."""
+    count = curve_from(RUN | {"lr": RATE, "batch": 1 + STEPS % 20})
+    assert set(count.batch_size) == {1.0} and "'batch' grows from row to row: taken for a count" in count.notes[0]
+    for columns in ({"batch": np.where(STEPS < 20, 64, 128)}, {"batch_size": 8 * STEPS}):
+        assert curve_from(RUN | {"lr": RATE} | columns).batch_size.tolist() == list(columns.values())[0].tolist()
+    said = curve_from(RUN | {"lr": RATE, "batch": STEPS}, columns={"batch_size": "batch"})
+    assert said.batch_size.tolist() == STEPS.tolist()
 
 
 def test_a_table_of_several_runs_says_how_to_give_one():

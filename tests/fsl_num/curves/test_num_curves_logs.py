@@ -258,11 +258,14 @@ def test_nested_json_is_taken_apart():
         ("[2024-01-01 00:00:00] INFO step 50/8000 | loss 4.39 | lr 7.5e-04", {"step": 50, "loss": 4.39, "lr": 7.5e-4}),
         ("12:00:01 WARNING     iter 5: train loss 4.3", {"iter": 5, "train loss": 4.3}),
         ("validation loss at iteration 9 | lm loss value: 3.1 |", {"iteration": 9, "validation lm loss value": 3.1}),
-        ("iter 5: loss nan, time 3ms", {"iter": 5}),
+        ("iter 5: loss nan, time 3ms", {"iter": 5, "loss": np.nan}),
         ("5%|#  | 100/2000 [1:00:09<?, 11.1it/s, loss=2.5, lr=1e-3]", {"step": 100, "loss": 2.5, "lr": 1e-3}),
         ("100/2000 [00:09<02:51,  9.0s/it]", {}),
         ("iter 5: loss: nan", {"iter": 5, "loss": np.nan}),
         ("loss 3,45", {}),
+        ("[eval] iter 5: loss 3.5", {"iter": 5, "validation loss": 3.5}),
+        ("iter 5 | loss 3.5 | eval: 2s", {"iter": 5, "loss": 3.5}),
+        ("[test-run] iter 5: loss 3.5, val: 3.6", {"iter": 5, "loss": 3.5}),
     ],
 )  # fmt: skip
 def test_numbers_of_a_printed_line_go_by_the_names_before_them(line, found):

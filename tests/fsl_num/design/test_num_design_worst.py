@@ -60,7 +60,7 @@ def test_words_and_refusals() -> None:
     assert WorstSchedule(np.zeros(equation.mesh.lengths.size), 0.0, "constant").words(equation) == "zero throughout"
     burst = WorstSchedule(shape("burst then zero", equation), 0.0, "burst then zero").words(equation)
     assert burst.startswith("high from 0 to") and "low from" in burst
-    with pytest.raises(ValueError, match="must be positive"):
+    with pytest.raises(ValueError, match="bound must be positive"):
         worst_schedule(equation, 0.0, 1.0)
     with pytest.raises(ValueError, match="no schedule is called"):
         shape("sawtooth", equation)

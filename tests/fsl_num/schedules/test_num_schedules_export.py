@@ -56,6 +56,18 @@ def test_every_schedule_becomes_a_function_for_torch_with_its_rates(case):
     assert "KNOTS" not in made.text  # every named schedule has a closed form
 
 
+def test_the_rate_of_an_update_is_asked_for_by_number_list_or_array():
+    made = export([0.3, 0.2, 0.1], "torch")
+    for steps in ([-1, 0, 1.9, 7], (-1, 0, 1, 7), np.array([-1.0, 0.5, 1.0, 7.0])):
+        assert made.learning_rate(steps).tolist() == [0.3, 0.3, 0.2, 0.1]
+        assert made.multiplier(steps).tolist() == pytest.approx([1, 1, 2 / 3, 1 / 3])
+    assert (made.learning_rate(2), made.learning_rate(np.int64(2)), made.learning_rate(1.5)) == (0.1, 0.1, 0.2)
+    with pytest.raises(ValueError, match="step must be finite numbers, got nan"):
+        made.learning_rate(float("nan"))
+    with pytest.raises(TypeError, match="step must be real numbers, got str"):
+        made.learning_rate("3")
+
+
 NAMED = {
     "constant": {},
     "linear": {"final": 0.1 * PEAK},

@@ -288,6 +288,12 @@ def test_a_name_of_a_framework_is_taken_wherever_a_schedule_is_named():
         ("olmo:WSD(warmup=2, decay=2)", "exactly one of decay and decay_fraction"),
         ("torch:SequentialLR(schedulers=[LinearLR()], milestones=[2])", "one scheduler more than milestones"),
         ("torch:CosineAnnealingLR(T_max=0)", "torch:CosineAnnealingLR would give update 0 the rate nan"),
+        ("torch:OneCycleLR(total_steps=4)", "torch:OneCycleLR would give update 5 the rate nan: are its arguments"),
+        ("torch:MultiStepLR(milestones=['3'])", "milestones must be real numbers"),
+        ("torch:MultiStepLR(milestones=3)", "milestones must be a list, got 3"),
+        ("torch:SequentialLR(schedulers=[ConstantLR(), ConstantLR()], milestones=[None])", "milestones must be real"),
+        ("torch:SequentialLR(schedulers=3, milestones=[])", "schedulers must be a list, got 3"),
+        ("olmo:PowerLR(warmup=0)", "PowerLR falls with the steps over those of its warmup, which must be at least 1"),
         ("hf:" + "x" * 3000, "is no scheduler"),
         ("torch:SequentialLR(schedulers=[PlateauLR()], milestones=[])", "there is no scheduler 'PlateauLR'"),
     ],
@@ -296,6 +302,13 @@ def test_what_no_framework_does_is_refused_with_its_reason(name, says):
     with pytest.raises((TypeError, ValueError, ZeroDivisionError)) as refusal:
         schedule(name, peak=1.0, steps=9)
     assert says in str(refusal.value)
+
+
+def test_schedulers_in_sequence_may_be_many():
+    """More than numpy chooses from at once."""
+    parts = ", ".join(["ConstantLR()"] * 69 + ["LinearLR()"])
+    rates = schedule(f"torch:SequentialLR(schedulers=[{parts}], milestones={list(range(1, 70))})", peak=3.0, steps=72)
+    assert rates.learning_rate(np.arange(72.0)).tolist() == pytest.approx([*[1.0] * 70, 1.4, 1.8])
 
 
 @given(st.text(max_size=60))

@@ -1,0 +1,109 @@
+"""Logs as people write and join them: nothing of them ends, mixes or changes its unit without a word."""
+
+import numpy as np
+import pytest
+
+from fsl_num.curves.columns import meaning
+from fsl_num.curves.curve import CurveError
+from fsl_num.curves.loss_units import in_nats
+from fsl_num.curves.reading import read_curve
+from fsl_num.curves.reshape import by_split
+from fsl_num.curves.runs import Series
+from fsl_num.curves.tables import Table
+
+
+@pytest.mark.parametrize(
+    ("line", "row"),
+    [
+        ("step {0:,} loss {1} lr {2}", None),
+        ("step {0:,}/30,000: loss={1}, lr={2}", None),
+        ("step={0:_} loss={1} lr={2}", None),
+        ("Epoch [1/9], Step [{0}/3000], Loss: {1}, LR: {2}", None),
+        ("step {0} ({3:.0%}) loss tensor({1}, device='cuda:0', grad_fn=<MeanBackward0>) lr {2}", None),
+        ("step {0} loss {1} lr {2:%}", None),
+        ("step {0} loss {1} lr {2}", "step 3000 loss nan lr 3e-4"),
+        ("step {0} loss: {1}, lr {2}", "step 3000 loss: -Infinity, lr 3e-4"),
+    ],
+)
+def test_printed_lines_are_read_to_the_last(line, row, tmp_path):
+    """A way to write a number that begins late in a run, such as 1,000, must not end the log there without a word."""
+    lines = [line.format(step, 3 - step / 10_000, 3e-4, step / 3000) for step in range(500, 3000, 500)]
+    path = tmp_path / "run.log"
+    path.write_text("\n".join([*lines, *([row] if row else []), ""]))
+    if row is not None:
+        with pytest.raises(CurveError, match=r"row 6: loss must be finite, got (nan|-inf)"):
+            read_curve(path)
+        return
+    curve = read_curve(path)
+    assert curve.step.tolist() == list(range(500, 3000, 500))
+    assert curve.loss.tolist() == [3 - step / 10_000 for step in curve.step]
+    assert curve.lr.tolist() == pytest.approx([3e-4] * 5)
+
+
+def test_steps_in_per_cent_are_none(tmp_path):
+    (tmp_path / "run.log").write_text("".join(f"step {k}% loss {3 - k / 100} lr 0.1\n" for k in (10, 20, 30)))
+    with pytest.raises(CurveError, match=r"row 1: step must be a whole number of updates, got 0\.1"):
+        read_curve(tmp_path / "run.log")
+
+
+def test_a_loss_logged_as_a_tensor_is_its_number(tmp_path):
+    (tmp_path / "run.csv").write_text("step,lr,loss\n1,0.1,tensor(2.5)\n2,0.1,\"tensor(2.25, device='cuda:0')\"\n")
+    assert read_curve(tmp_path / "run.csv").loss.tolist() == [2.5, 2.25]
+
+
+@pytest.mark.parametrize("again", ["step,lr,loss", " step, lr , loss", '"step","lr","loss"', "\ufeffstep,lr,loss"])
+def test_files_put_together_have_their_header_again(again, tmp_path):
+    rows = ["step,lr,loss", "1,0.1,3.0", "2,0.1,2.5", again, "3,0.1,2.25"]
+    (tmp_path / "run.csv").write_text("\n".join([*rows, ""]), encoding="utf-8-sig")
+    assert read_curve(tmp_path / "run.csv").loss.tolist() == [3.0, 2.5, 2.25]
+    (tmp_path / "run.csv").write_text("\n".join([*rows, "step,loss,lr", "4,2.0,0.1", ""]))
+    with pytest.raises(CurveError, match="row 6: column 'step' holds 'step', .* a second header stands here"):
+        read_curve(tmp_path / "run.csv")
+
+
+def rows_of_both(start):
+    """Of training every 10 updates, and of validation every 50, the loss higher by a half."""
+    for step in range(10, 1010, 10):
+        yield "train", step, 2.0 + 1.0 / step
+        if step % 50 == 0:
+            yield "val", step + start, 2.5 + 1.0 / step
+
+
+@pytest.mark.parametrize("start", [0, 1])
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{{"mode": "{0}", "step": {1}, "lr": 0.1, "loss": {2}}}',
+        "{0},{1},0.1,{2}",
+        "[{0}] step {1} loss {2} lr 0.1",
+        "12:00:01 INFO {0} | step {1} | loss {2} | lr 0.1",
+        "{0}: step {1} loss {2} lr 0.1",
+    ],
+)
+def test_rows_of_training_and_of_validation_are_told_apart(line, start, tmp_path):
+    """In one series every validation would look like a spike of the training loss."""
+    head = ["split,step,lr,loss"] if line.startswith("{0},") else []
+    path = tmp_path / "run.log"
+    path.write_text("\n".join([*head, *(line.format(*row) for row in rows_of_both(start)), ""]))
+    validation = read_curve(path)
+    assert validation.step.tolist() == [step + start for step in range(50, 1010, 50)]
+    assert validation.loss == pytest.approx(2.5 + 1.0 / np.arange(50, 1010, 50))
+    assert "'validation loss' in run, of validation, 20 rows; there too: 'loss'" in " ".join(validation.notes)
+    training = read_curve(path, columns={"loss": "loss"})
+    assert training.loss == pytest.approx(2.0 + 1.0 / np.arange(10, 1010, 10))
+    assert set(training.plan.rates) == {0.1}
+
+
+def test_a_column_of_other_words_parts_nothing_and_validation_alone_keeps_its_rate():
+    table = Table({"type": ["train", "checkpoint"], "step": [1, 2], "lr": [0.1, 0.1], "loss": [3.0, 2.5]}, [2, 3])
+    assert list(by_split(table)) == [table]
+    [alone] = by_split(Table({**table.columns, "type": ["val", "val"]}, [2, 3]))
+    assert list(alone.columns) == ["type", "step", "lr", "validation loss"]
+
+
+@pytest.mark.parametrize(("base", "unit"), [(2.0, "bits"), (np.e, "nats")])
+def test_the_perplexity_beside_a_loss_gives_its_unit(base, unit):
+    seen = np.array([3.0, 2.5])
+    table = Table({"loss": seen, "ppl": base**seen}, [2, 3])
+    values, known = in_nats(Series("loss", np.arange(2.0), seen, [2, 3], meaning("loss"), table), "auto")
+    assert known == unit and values == pytest.approx(seen * np.log(base))
