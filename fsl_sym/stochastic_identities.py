@@ -61,8 +61,10 @@ def change_of_clock_derivation() -> tuple[Derivation, ...]:
     True
     """
     clock = Integral(_phi(_R), (_R, 0, tau))
-    drift = Integral(_g(z), (z, 0, clock))
-    noise = Integral(_gamma(z), (z, 0, clock))
+    # of phi no sign is known, nor therefore of the time that T(tau) is an end of
+    time = Symbol("z", real=True)
+    drift = Integral(_g(time), (time, 0, clock))
+    noise = Integral(_gamma(time), (time, 0, clock))
     strength = Defined(((_gamma(clock), STEP * _phi(tau) / _b(tau)),))
     steps = (
         Step(Derivative(drift, tau), _phi(tau) * _g(clock), Evaluated(), "the drift, dt = phi dtau"),

@@ -175,6 +175,7 @@ def worked_out(expression: Expr) -> Expr:
     """The expression with its derivatives taken, sums of a few terms written out and integrals of rational functions
     found, but no others: the search for an antiderivative, and for the value of a sum, may take hours.
 
+    The derivative of an integral or of an endless sum stands: it need not be the integral or the sum of derivatives.
     An integral stands where what it divides by is not shown to keep its sign: through a pole it has no value, and
     sympy one.
 
@@ -193,9 +194,14 @@ def worked_out(expression: Expr) -> Expr:
         direction, first = (1, ends[0]) if count >= 0 else (-1, ends[1] + 1)
         return direction * Add(*(term.subs(index, first + n).replace(Sum, written_out) for n in range(abs(count))))
 
-    known = expression.replace(Derivative, lambda of, *variables: diff(of, *variables))
+    known = expression.replace(Derivative, _differentiated)
     known = known.replace(Integral, _integrated)
     return known.replace(Sum, written_out)
+
+
+def _differentiated(of: Expr, *variables: Any) -> Expr:
+    endless = any({oo, -oo} & {*limits} for part in of.atoms(Sum) for limits in part.limits)
+    return Derivative(of, *variables) if of.has(Integral) or endless else diff(of, *variables)
 
 
 def _integrated(of: Expr, *ranges: Expr) -> Expr:

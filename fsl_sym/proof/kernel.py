@@ -25,7 +25,16 @@ from sympy.polys.polyerrors import BasePolynomialError
 
 from fsl_sym.proof.formulas import NEEDS, AllOf, Formula, Hypothesis, Statement, all_of, joined
 from fsl_sym.proof.language import foreign, strange
-from fsl_sym.proof.letters import carried, evaluated, misdeclared, of_letters, of_numbers, restrained, unneeded_left_out
+from fsl_sym.proof.letters import (
+    carried,
+    evaluated,
+    misdeclared,
+    of_letters,
+    of_numbers,
+    restrained,
+    two_of_one_name,
+    unneeded_left_out,
+)
 from fsl_sym.proof.rendering import as_latex, as_text
 from fsl_sym.proof.rules import HELD, RULES
 from fsl_sym.proof.rules.base import Rule, StepVerdict, refuse
@@ -163,8 +172,8 @@ class Step(_Final):
         """Check the step by its own rule, its lemmas first."""
         if type(self.rule) not in RULES:
             return refuse(f"{type(self.rule).__name__} is none of the rules of this kernel")
-        faults = (foreign(Tuple(self.before, self.after)), strange(self.rule, _KNOWN))
-        fault = next(filter(None, faults), "") or misdeclared(self.before) or misdeclared(self.after)
+        fault = strange(self.rule, _KNOWN) or foreign(Tuple(self.before, self.after))
+        fault = fault or misdeclared(self.before) or misdeclared(self.after)
         if fault:
             return refuse(fault)
         try:
@@ -252,7 +261,7 @@ class Derivation(_Final, Sequence[Step]):
     def __iter__(self) -> Iterator[Step]:
         return iter(self.steps)
 
-    @cached_property
+    @property
     def conclusion(self) -> Formula:
         """What the steps say together, not yet checked: first expression, composed relation, last expression.
 
@@ -273,15 +282,21 @@ class Derivation(_Final, Sequence[Step]):
         return formula
 
     @cached_property
-    def _verdict(self) -> DerivationVerdict:
+    def _checked(self) -> tuple[DerivationVerdict, Formula | None]:
+        # what is stated is kept beside what was checked: neither is asked for again at another time
+        conclusion = None
         verdicts = tuple(step.verify() for step in self.steps)
         faults = [f"step {place}: {verdict.detail}" for place, verdict in enumerate(verdicts) if not verdict.holds]
         try:
             held = {item for verdict in verdicts for item in verdict.hypotheses}
-            faults += [] if faults else restrained(self.conclusion, held)
+            if not faults:
+                conclusion = self.conclusion
+                faults += restrained(conclusion, held)
+                if name := two_of_one_name(conclusion, held):
+                    faults.append(f"two letters are named {name}: give one of them another name")
         except ProofError as error:
             faults.append(str(error))
-        return DerivationVerdict(not faults, verdicts, "; ".join(faults) or "every step holds")
+        return DerivationVerdict(not faults, verdicts, "; ".join(faults) or "every step holds"), conclusion
 
     def verify(self) -> DerivationVerdict:
         """Check every step, and that each begins where the one before it ended.
@@ -290,12 +305,12 @@ class Derivation(_Final, Sequence[Step]):
         >>> print(noise_integral("constant").derivation.verify().detail)
         every step holds
         """
-        return self._verdict
+        return self._checked[0]
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
         """What the steps hold under, as far as they hold."""
-        return tuple(sorted({item for step in self._verdict.steps for item in step.hypotheses}, key=str))
+        return tuple(sorted({item for step in self.verify().steps for item in step.hypotheses}, key=str))
 
     def prove(self) -> Theorem:
         """The theorem.
@@ -305,11 +320,11 @@ class Derivation(_Final, Sequence[Step]):
         ProofError
             If a step does not hold, or the chain is broken.
         """
-        verdict = self.verify()
-        if not verdict.holds:
+        verdict, conclusion = self._checked
+        if not verdict.holds or conclusion is None:
             raise ProofError(f"the derivation {self.name!r} proves nothing: {verdict.detail}")
         given = frozenset(item for step in verdict.steps for item in step.hypotheses)
-        return Theorem(_SEAL, given, self.conclusion, (self,))
+        return Theorem(_SEAL, given, conclusion, (self,))
 
     def __reduce__(self) -> Any:
         return (Derivation, (self.name, self.title, self.steps, self.source))

@@ -14,6 +14,7 @@ from sympy import (
     Integer,
     Integral,
     MatrixExpr,
+    MatrixSymbol,
     Mul,
     Pow,
     Sum,
@@ -30,7 +31,7 @@ from sympy import (
 from sympy.core.function import AppliedUndef
 
 from fsl_sym import symbols
-from fsl_sym.algebra.equality import sign
+from fsl_sym.algebra.equality import RANGED, sign
 from fsl_sym.proof.formulas import Formula, Hypothesis, Property, Statement, everywhere, less, put
 from fsl_sym.proof.rules.infinities import infinity_fault
 
@@ -250,6 +251,13 @@ def _speaks_of(item: Hypothesis, letter: Symbol) -> bool:
     return letter.name in item.names
 
 
+def two_of_one_name(statement: Statement, given: Iterable[Hypothesis]) -> str:
+    """Which name two letters of a theorem have: what is said of one would be read of the other; "" where none do."""
+    letters = set().union(statement.free_symbols, *(item.free_symbols for item in given if isinstance(item, Formula)))
+    names = [letter.name for letter in letters if isinstance(letter, Symbol | MatrixSymbol)]
+    return next((name for name in sorted(names) if names.count(name) > 1), "")
+
+
 def misdeclared(side: Expr) -> str:
     """Why a bound letter is declared to be more than its range says, or a sum is none; "" where nothing is wrong."""
     ranges: dict[Symbol, Expr] = {}
@@ -272,6 +280,8 @@ def misdeclared(side: Expr) -> str:
 
 def _range_fault(letter: Symbol, low: Expr, high: Expr) -> str:
     least = sign(low) if low != -oo else -1
+    if letter in RANGED:
+        return f"{letter} has the range that the paper gives it, and can run over no other"
     unusual = _unusual(letter.assumptions0)
     if unusual:
         return f"{letter} is declared to be more than a range can say: {', '.join(sorted(unusual))}"
@@ -301,7 +311,16 @@ def _integral_fault(letter: Symbol, low: Expr, high: Expr) -> str:
         return f"{letter} runs over the range of an Integral: it must be a real number that need not be whole"
     if high != oo and sign(high - low) == -1:
         return f"the range of {letter} runs downwards, from {low} to {high}"
+    if letter.is_nonnegative and high != oo and not _is_nonnegative(high):
+        return f"{letter} is declared not to be negative, and its range may end at {high} below 0"
     return ""
+
+
+def _is_nonnegative(end: Expr) -> bool:
+    if isinstance(end, Integral) and len(end.limits) == 1:
+        ((_, low, high),) = end.limits
+        return _is_nonnegative(end.function) and _is_nonnegative(high - low)
+    return bool(end.is_nonnegative or sign(end) in (0, 1))
 
 
 def _without_a_pole(part: Expr) -> list[tuple[Expr, set[int | None]]]:

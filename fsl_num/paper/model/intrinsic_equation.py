@@ -6,7 +6,7 @@ from functools import lru_cache, partial
 from typing import Any, Final
 
 import numpy as np
-from sympy import Derivative, Function, Integral, MatrixSymbol
+from sympy import Derivative, Function, Integral, MatrixSymbol, Symbol
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.paper.model import formulas
@@ -18,7 +18,7 @@ from fsl_num.simulate.noise_covariance import noise_covariance
 from fsl_sym import stochastic_identities as stochastic
 from fsl_sym.model_identities import SIGMA, SIZE, THETA
 from fsl_sym.proof import AllOf, Rate, equals
-from fsl_sym.symbols import K, sigma, tau, z
+from fsl_sym.symbols import K, sigma, tau
 
 batch_at, intrinsic_risk_at = Function("b", positive=True), Function("R")
 AFTER_K_STEPS: Final = equals(formulas.risk_at(K), intrinsic_risk_at(K * formulas.H_STEP) - sigma**2 / 2)
@@ -45,12 +45,13 @@ def _residual() -> formulas.Stated:
 def _clock() -> formulas.Stated:
     """Drift g and covariance gamma that gather until t = T(tau) gather in tau as the equation in physical time says."""
     clock = Integral(formulas.phi_at(formulas.r_any), (formulas.r_any, 0, tau))
+    time = Symbol("z", real=True)  # of phi no sign is known, nor therefore of T(tau)
     drift = equals(
-        Derivative(Integral(formulas.gradient_at(z), (z, 0, clock)), tau),
+        Derivative(Integral(formulas.gradient_at(time), (time, 0, clock)), tau),
         formulas.phi_at(tau) * formulas.gradient_at(clock),
     )
     noise = equals(
-        Derivative(Integral(formulas.gamma_at(z), (z, 0, clock)), tau),
+        Derivative(Integral(formulas.gamma_at(time), (time, 0, clock)), tau),
         formulas.H_STEP * formulas.phi_at(tau) ** 2 / batch_at(tau),
     )
     given = (equals(formulas.gamma_at(clock), formulas.H_STEP * formulas.phi_at(tau) / batch_at(tau)),)

@@ -11,7 +11,16 @@ from sympy.core.function import AppliedUndef
 from fsl_sym.algebra.equality import RANGED, sign, worked_out
 from fsl_sym.algebra.limits import is_continuous
 from fsl_sym.proof.formulas import Formula, Hypothesis, canonical, equals, less, put
-from fsl_sym.proof.rules.base import FromLemma, StepVerdict, accept, compare, first_difference, is_any_positive, refuse
+from fsl_sym.proof.rules.base import (
+    FromLemma,
+    StepVerdict,
+    accept,
+    compare,
+    first_difference,
+    is_any_positive,
+    may_be,
+    refuse,
+)
 from fsl_sym.proof.rules.infinities import holds_infinity
 from fsl_sym.proof.rules.sums import continuous_up_to_the_ends
 
@@ -80,9 +89,7 @@ class Defined:
                 )
             if not (before.has(name) or after.has(name)):
                 return refuse(f"{name} stands on neither side")
-            if isinstance(name, Symbol) and (
-                (name.is_positive and sign(value) != 1) or (name.is_integer and not value.is_integer)
-            ):
+            if isinstance(name, Symbol) and not may_be(name, value):
                 return refuse(f"{name} is declared to be more than {value} is shown to be")
             if isinstance(name, AppliedUndef) and value.free_symbols - name.free_symbols & _bound(before, after):
                 return refuse(f"{value} holds a letter that is bound in the statement")
@@ -211,11 +218,12 @@ def _is_continuous_with_integrals(side: Expr, variable: Symbol) -> bool:
     side = side.replace(is_slope, some_function)
     while inmost := [item for item in side.atoms(Integral) if not item.function.has(Integral)]:
         for item in inmost:
-            (running, lower, upper), *others = item.limits
-            inside = is_continuous(item.function, running, lower, upper)
-            if others or not inside or not is_continuous(item.function, variable, Integer(0), oo):
+            (running, *ends), *others = item.limits
+            # up to the ends too: ever closer to them, an integrand may pile up and make the integral jump
+            if others or not continuous_up_to_the_ends(item.function, running, *ends):
                 return False
-            if not all(is_continuous(end, variable, Integer(0), oo) for end in (lower, upper)):
+            inside = (item.function, *(item.function.subs(running, end) for end in ends))
+            if not all(is_continuous(each, variable, Integer(0), oo) for each in (*inside, *ends)):
                 return False
         side = side.xreplace({item: some_function(item) for item in inmost})
     return is_continuous(side, variable, Integer(0), oo)

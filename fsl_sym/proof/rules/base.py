@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from sympy import Dummy, Expr, Symbol
 
-from fsl_sym.algebra.equality import RANGED, equal
+from fsl_sym.algebra.equality import RANGED, equal, sign
 from fsl_sym.proof.formulas import Hypothesis
 
 
@@ -31,7 +31,9 @@ class Rule(Protocol):
     """One of the rules of :data:`fsl_sym.proof.rules.RULES`.
 
     A rule is a frozen value that holds what its kind of step needs. ``lemmas``, where a rule has them, are derivations
-    that the kernel proves first; ``check`` then gets what they conclude, and nothing else of them.
+    that the kernel proves first; ``check`` then gets what they conclude, and nothing else of them. ``numbers``, where a
+    rule has them, are what lemmas are multiplied by or put to: none may be infinite, and that they have a value becomes
+    a hypothesis. ``where``, where a rule has it, is the part of the (s, beta) plane that its formula is about.
     """
 
     @property
@@ -98,3 +100,14 @@ def freely_positive(letter: Symbol, *expressions: Expr) -> tuple[Any, ...]:
         raise ValueError(f"{letter} is not declared to range over all positive numbers")
     new = Dummy(letter.name, positive=True)
     return new, *(expression.xreplace({letter: new}) for expression in expressions)
+
+
+def may_be(letter: Symbol, value: Expr) -> bool:
+    """Whether all that is declared of the letter is shown of the value."""
+    kinds = {1: {"positive": True}, 0: {"zero": True}, -1: {"negative": True}}
+    decided = sign(value)
+    follow = Symbol("value", **kinds[decided]).assumptions0 if decided is not None else {}
+    return all(
+        follow.get(name) == wanted or getattr(value, f"is_{name}") == wanted
+        for name, wanted in letter.assumptions0.items()
+    )

@@ -13,6 +13,7 @@ from fsl_sym.algebra.linear_combinations import one_integral
 from fsl_sym.proof.formulas import put
 from fsl_sym.proof.rules.algebra import Pairs, moved
 from fsl_sym.proof.rules.base import StepVerdict, compare, freely_positive, refuse
+from fsl_sym.proof.rules.infinities import holds_infinity
 from fsl_sym.proof.rules.sums import Termwise
 
 
@@ -122,6 +123,8 @@ class Limit:
         """Compare with the limit that is read off."""
         if self.variable.is_integer and self.point != oo:
             return refuse(f"{self.variable} is a whole number, which tends to nothing but infinity")
+        if holds_infinity(before):
+            return refuse("what may be infinite at every place need have no limit")
         x, function = freely_positive(self.variable, before)
         value = limit_value(function, x, self.point)
         if value is None:

@@ -20,6 +20,7 @@ from fsl_sym.proof.rules.base import (
     first_difference,
     freely_positive,
     is_any_positive,
+    may_be,
     refuse,
 )
 from fsl_sym.proof.rules.infinities import holds_infinity
@@ -55,7 +56,7 @@ class Instance(FromLemma):
             return refuse(f"{infinite} may be infinite: no letter stands for that")
         ranged, given = moved(self.ranges, before, after)
         for letter, value in self.values:
-            if not _may_be(letter, put(value, ranged)):
+            if not may_be(letter, put(value, ranged)):
                 return refuse(f"{value} is not shown to be what {letter} is declared to be")
         if sign(self.factor) != 1:
             return refuse(f"the factor {self.factor} is not shown to be positive")
@@ -66,17 +67,6 @@ class Instance(FromLemma):
         pairs = ((left, before, "left"), (right, after, "right"))
         sides = ((canonical(mine), canonical(side), f"on the {name}") for mine, side, name in pairs)
         return first_difference(*sides) or accept("the lemma at these values", given, self.values)
-
-
-def _may_be(letter: Symbol, value: Expr) -> bool:
-    """Whether all that is declared of the letter is shown of the value."""
-    kinds = {1: {"positive": True}, 0: {"zero": True}, -1: {"negative": True}}
-    decided = sign(value)
-    follow = Symbol("value", **kinds[decided]).assumptions0 if decided is not None else {}
-    return all(
-        follow.get(name) == wanted or getattr(value, f"is_{name}") == wanted
-        for name, wanted in letter.assumptions0.items()
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,13 @@ from typing import Any, ClassVar
 
 from sympy import Expr, Symbol, oo
 
-from fsl_sym.algebra.equality import equal
+from fsl_sym.algebra.equality import equal, sign
 from fsl_sym.asymptotics.contour import contour_disagreement
 from fsl_sym.asymptotics.mellin import Expansion
 from fsl_sym.proof.formulas import Formula, less
-from fsl_sym.proof.rules.base import StepVerdict, accept, refuse
+from fsl_sym.proof.rules.base import StepVerdict, accept, freely_positive, refuse
 from fsl_sym.proof.rules.sums import Termwise
+from fsl_sym.symbols import j
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,16 @@ class Residues:
 
     def check(self, before: Expr, after: Expr) -> StepVerdict:
         """Sum, residues (by Laurent series) and contour integrals are all compared."""
+        x, parts = self.variable, self.expansion.parts
+        freely_positive(x)
+        orders = [self.expansion.w, self.expansion.beta]
+        orders += [each for part in parts for each in (part.coefficient, part.power, part.rate, part.order)]
+        if any(each is not None and each.has(x, j) for each in orders) or x == j or self.expansion.prefactor.has(j):
+            return refuse(
+                f"what is expanded may hold {x}, which tends to infinity, in the argument of f alone, and {j} not"
+            )
+        if any(part.rate is not None and sign(part.rate) != 1 for part in parts):
+            return refuse("a rate is not shown to be positive: the transform does not converge")
         summand = Termwise().check(before, self.expansion.sum)
         if not summand.holds:
             return refuse(f"the sum is not the one expanded: {summand.detail}", summand.method)

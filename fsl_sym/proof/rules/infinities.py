@@ -28,8 +28,8 @@ def infinity_fault(side: Add | Mul) -> str:
 
 
 def holds_infinity(side: Expr) -> bool:
-    """Whether something that may be infinite stands in an expression."""
-    return any(may_be_infinite(item) for item in side.atoms(Sum, Integral))
+    """Whether an infinity, or what may be infinite, stands in an expression."""
+    return side.has(oo, -oo) or any(may_be_infinite(item) for item in side.atoms(Sum, Integral))
 
 
 def may_be_infinite(item: Sum | Integral) -> bool:

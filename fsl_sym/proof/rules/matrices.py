@@ -112,8 +112,15 @@ class MatrixIdentity:
         for known in (self.relations, self.moments, self.scalar_moments, self.derivatives):
             if len(dict(known)) != len(known):
                 return refuse(f"of {known} one is about the same as another: it would hold unsaid")
+        words = [word for word, _ in (*self.relations, *self.moments)]
+        letters = [*self.symmetric, *self.random, *(letter for letter, _ in self.derivatives)]
+        letters += [part.arg if isinstance(part, Transposed) else part for word in words for part in word]
+        # of anything else a hypothesis would be said in other words than it is used in, or not at all
+        if not all(words) or not all(type(each) is MatrixSymbol for each in letters):
+            return refuse(f"words are made of matrix symbols and their transposes, and {letters} are not all these")
         for power, _ in self.scalar_moments:
-            if not power.free_symbols or any(letter.is_integer for letter in power.free_symbols):
+            base, exponent = power.as_base_exp()
+            if not (base.is_Symbol and exponent.is_positive and exponent.is_number) or base.is_integer:
                 return refuse(f"{power} is no power of a letter that may be random")
         left, right = (self._sides(side) for side in (before, after))
         for word in sorted(set(left) | set(right), key=str):

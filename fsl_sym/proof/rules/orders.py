@@ -166,6 +166,8 @@ def _fault(regime: Regime | PowerRegime, program: tuple[Any, ...], *sides: Expr)
     signless = [each for each in (*variables, budget) if not each.is_positive]
     if signless:
         return f"{signless[0]} is not declared to be positive: a law of growth is one of positive variables"
+    if whole := [each for each in variables if each.is_integer]:
+        return f"{whole[0]} is a whole number: a law of growth is least over all positive numbers, near 0 too"
     others = set().union(*(each.free_symbols for each in (*sides, *constraints)))
     others -= {*variables, budget, *CONSTANTS, symbols.p}
     if others:

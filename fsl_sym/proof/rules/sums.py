@@ -99,7 +99,7 @@ def continuous_up_to_the_ends(expression: Expr, x: Symbol, lower: Expr, upper: E
     """Whether an expression is shown to be a continuous function of x on a finite range with its ends."""
     expression, x, lower, upper = map(as_expression, (expression, x, lower, upper))
     # each part by itself too: in x (x + x^2)^(s - 3) the factor x hides at 0 what stands beside it
-    special = [item for item in expression.atoms(*_SPECIAL) if item.has(x)]
+    special = [item for item in _special(expression) if item.has(x)]
     values = [item.subs(x, end) for item in (expression, *special) for end in (lower, upper)]
     regular = not any(value.has(oo, -oo, zoo, nan) or special and not _inside(value) for value in values)
     return regular and not {oo, -oo} & {lower, upper} and is_continuous(expression, x, lower, upper)
@@ -107,11 +107,14 @@ def continuous_up_to_the_ends(expression: Expr, x: Symbol, lower: Expr, upper: E
 
 def _inside(value: Expr) -> bool:
     """Whether no power, logarithm or incomplete gamma function is taken at 0, where it need not be continuous."""
-    ends = {item.args[0] if isinstance(item, Pow | log) else item.args[-1] for item in value.atoms(*_SPECIAL)}
+    ends = {item.args[0] if isinstance(item, Pow | log) else item.args[-1] for item in _special(value)}
     return all(sign(each) in (1, -1) or not each.free_symbols and each != 0 for each in ends)
 
 
-_SPECIAL = (Pow, log, uppergamma, lowergamma)
+def _special(expression: Expr) -> set[Expr]:
+    """The powers, logarithms and incomplete gamma functions of an expression, but not the powers 1, 2, 3, ..."""
+    items = expression.atoms(Pow, log, uppergamma, lowergamma)
+    return {item for item in items if not (item.is_Pow and item.exp.is_integer and item.exp.is_positive)}
 
 
 def _compare_integrands(expected: Expr, after: Expr) -> StepVerdict:
