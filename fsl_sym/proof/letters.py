@@ -317,6 +317,11 @@ def _integral_fault(letter: Symbol, low: Expr, high: Expr) -> str:
 
 
 def _is_nonnegative(end: Expr) -> bool:
+    if isinstance(end, Mul):
+        return all(map(_is_nonnegative, end.args))
+    root = end + 1
+    if isinstance(end, Add) and isinstance(root, Pow) and sign(root.exp) == 1:  # x^p - 1, with x at least 1
+        return sign(root.base - 1) in (0, 1)
     if isinstance(end, Integral) and len(end.limits) == 1:
         ((_, low, high),) = end.limits
         return _is_nonnegative(end.function) and _is_nonnegative(high - low)

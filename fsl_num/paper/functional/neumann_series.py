@@ -99,7 +99,8 @@ def sketch_rays(sample: Sample) -> tuple[Ray, ...]:
     rays: list[Ray] = []
     for constants, along in kinds:
         kind = "" if constants is None else f", {constants.name}"
-        for clock, power, name, noise in (*runs, ("t = M^beta", beta, _FALLS, 0.0)):
+        # later than M^beta the high rates of the beginning are forgotten, and the low ones alone count
+        for clock, power, name, noise in (*runs, ("t = M^(3 beta/2)", 1.5 * beta, _FALLS, 1.0)):
             path = [(float(size), max(float(size) ** power, 4.0), 0.2) for size in along]
             rays += _sketch_rays(f"{clock}, {name}, sigma^2 = {noise:g}{kind}", sample, name, noise, path, constants)
         slower = [(float(along[2]), 4.0, 0.2 * 10.0**-power) for power in range(9)]
