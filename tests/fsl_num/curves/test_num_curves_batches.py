@@ -187,6 +187,12 @@ def test_a_design_is_for_its_batch_size(fitted):
     assert large.loss == pytest.approx(expected, rel=1e-6)
 
 
+def test_a_run_under_way_goes_on_with_its_batches_unless_others_are_asked_for(fitted):
+    run = Plan(np.full(500, 1e-3), batch_sizes=8.0)
+    asked = {given: design_schedule(fitted, 2000, run=run, batch_size=given, second=None) for given in (None, 1.0)}
+    assert {given: float(design.plan.batch_sizes[-1]) for given, design in asked.items()} == {None: 8.0, 1.0: 1.0}
+
+
 def test_a_plan_chooses_among_the_batch_sizes_fitted(fitted):
     plan = plan_from_fit(fitted, data=16_000)
     batch = plan["batch_size"].value

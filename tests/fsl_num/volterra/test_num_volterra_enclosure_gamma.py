@@ -171,3 +171,13 @@ def test_piecewise_polynomials_are_refused_in_words(edges: list[float], table: A
 def test_other_functions_are_refused() -> None:
     with pytest.raises(ValueError, match="got function"):
         pieces(flint, _problem(lambda t: 0.1 / (1.0 + t), 2.0))
+
+
+def test_a_schedule_derived_from_one_that_is_known_is_not_enclosed_as_that_one() -> None:
+    class Halved(Constant):
+        """A schedule of its own, whatever it is made from."""
+
+    known, derived = (kind(peak=0.2, steps=10.0, batch_size=1.0) for kind in (Constant, Halved))
+    assert len(pieces(flint, _problem(known))) == 1
+    with pytest.raises(ValueError, match="got Halved"):
+        pieces(flint, _problem(derived))
