@@ -26,7 +26,7 @@ _LONGEST: Final = 2**28
 _SHOWN: Final = 6
 """Names that a refusal lists at most."""
 
-_OPTIONS: Final = {"peak": "peak_lr", "floor": "floor_lr", "final": "final_lr", "size": "model_size"}
+OPTION_NAMES: Final = {"peak": "peak_lr", "floor": "floor_lr", "final": "final_lr", "size": "model_size"}
 """Parameters of the library that an option has under another name."""
 
 _PARAMETER = re.compile(r"^[a-z_]+(?= must )|\b[a-z]+_[a-z_]+\b(?![='])")
@@ -54,7 +54,7 @@ def as_typed(text: str) -> str:
     context = click.get_current_context(silent=True)
     given = [] if context is None else context.command.params
     options = {str(each.name): each.opts[0] for each in given if isinstance(each, click.Option)}
-    return _PARAMETER.sub(lambda name: options.get(_OPTIONS.get(name[0], name[0]), name[0]), text)
+    return _PARAMETER.sub(lambda name: options.get(OPTION_NAMES.get(name[0], name[0]), name[0]), text)
 
 
 @contextmanager

@@ -11,25 +11,16 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from fsl_num.cli.inputs import STANDARD, InputError, nearest_double, refused, text_of, whole_number
+from fsl_num.cli.inputs import OPTION_NAMES, STANDARD, InputError, nearest_double, refused, text_of, whole_number
 from fsl_num.cli.options import Arguments, ScheduleNames
 
 _Number = TypeVar("_Number", float, Fraction)
 
-OPTIONS: Final = {
-    "peak": "peak_lr",
-    "steps": "steps",
-    "batch_size": "batch_size",
-    "final": "final_lr",
-    "decay_fraction": "decay_fraction",
-    "cycles": "cycles",
-    "power": "power",
-    "timescale": "timescale",
-    "milestones": "milestones",
-    "factors": "factors",
-    "warmup": "warmup",
-    "floor": "floor_lr",
-}
+_PARAMETERS: Final = (
+    "peak", "steps", "batch_size", "final", "decay_fraction", "cycles", "power", "timescale", "milestones", "factors",
+    "warmup", "floor",
+)  # fmt: skip
+OPTIONS: Final = {name: OPTION_NAMES.get(name, name) for name in _PARAMETERS}
 """Parameter of a schedule -> option."""
 
 

@@ -146,11 +146,12 @@ def _of_rounding(rate: Series) -> list[str]:
     counts, top = values / unit, int(np.argmax(values))
     changes = np.diff(np.round(counts))
     falls = changes[changes < 0.0]
-    between = values[(values > levels[0]) & (values < levels[-1])]
-    staircase = between.size == 0 or between.size >= 2 * np.unique(between).size  # a straight line has a row each
+    between = int(((values > levels[0]) & (values < levels[-1])).sum())
+    staircase = between >= 2 * (levels.size - 2)  # of a straight line each level between its ends has one row
     if np.abs(counts - np.round(counts)).max() > _ALIKE or not falls.size or falls.min() < -1.0 or not staircase:
         return []
-    still = float(np.ptp([*step[top:][counts[top:] < 0.5], step[-1]])) > _STILL * float(step[-1])
+    resting = step[top:][counts[top:] < 0.5]
+    still = bool(resting.size and step[-1] - resting[0] > _STILL * step[-1])
     if not still and falls.size < _FALLS:
         return []
     return [

@@ -75,13 +75,14 @@ def plan_from_fit(
     if not known:
         raise ValueError("this fit has neither intervals nor curves: fit again with intervals to have its peak rates")
     peaks = np.unique(np.geomspace(min(known), max(known), _PEAKS)) if _several(known) else np.array([max(known)])
-    asked = _Asked(fit, draws, budget, size, warmup, level)
+    task = fit.task
+    asked = _Asked(fit, draws, budget, size, warmup, level, _orders(task.regime, budget))
     choices = asked.choices(_model_sizes(fit, budget, model_sizes), batches, peaks)
     losses = asked.losses(choices)
     at = losses.argmin(axis=0)  # the best choice under each draw, that of the fit first
     least, best = losses[at, np.arange(at.size)], choices[at]
     excess = least - draws[:, fit.law.names.index(_level(fit))]
-    power = asked.spread(_powers(fit, draws, choices, at, warmup))
+    power = asked.spread(asked.powers(choices, at))
     label = "the law fitted to the runs"
     recommendations = [
         asked.recommended("loss", least, f"the final loss that {label} predicts, what cannot be learnt included"),
@@ -103,7 +104,6 @@ def plan_from_fit(
     but_share = [_PEAK, _STEPS, _BATCH]
     same = np.flatnonzero((choices[:, but_share] == best[0, but_share]).all(axis=1))
     by_share = {f"decay of {choices[k, _SHARE]:g}": float(losses[k, 0]) for k in same}
-    task = fit.task
     return TrainingPlan(
         budget, size, "1-sqrt", task.regime, tuple(recommendations), MappingProxyType(by_share), (task.sentence,)
     )
@@ -111,7 +111,10 @@ def plan_from_fit(
 
 @dataclass(frozen=True, eq=False)
 class _Asked:
-    """What a plan is made for: a budget of that ``size``, under each of the ``draws``, that of the fit first."""
+    """What a plan is made for: a budget of that ``size``, under each of the ``draws``, that of the fit first.
+
+    ``orders``: how each quantity grows, in the regime of the fit, or in both where it is not known.
+    """
 
     fit: FitResult
     draws: Array
@@ -119,6 +122,7 @@ class _Asked:
     size: float
     warmup: int
     level: float
+    orders: Mapping[str, Mapping[str, OrderRange]]
 
     def choices(self, models: Sequence[float | None], batches: Sequence[float], peaks: Array) -> Array:
         """All choices within the budget, a row each, in the columns _PEAK .. _BATCH; nan for a model without a size."""
@@ -151,6 +155,22 @@ class _Asked:
             rows.append([float(bound.losses(theta)[0]) for theta in self.draws])
         return np.array(rows)
 
+    def powers(self, choices: Array, at: Array) -> Array:
+        """The power of the budget with which the excess risk falls between half and twice the budget, under each draw.
+
+        ``at``: which of the choices is best under each draw. All of it but the steps is kept: about an optimum other
+        choices change little.
+        """
+        powers, level = np.empty(len(self.draws)), self.fit.law.names.index(_level(self.fit))
+        for best in np.unique(at):
+            steps = float(choices[best, _STEPS])
+            ends = [max(int(0.5 * steps), self.warmup + _SHORTEST), int(2 * steps)]
+            bound = self.fit.law.bind([_plan(choices[best], end, self.warmup) for end in ends])
+            for draw in np.flatnonzero(at == best):
+                early, late = np.maximum(bound.losses(self.draws[draw]) - self.draws[draw, level], _NOTHING)
+                powers[draw] = math.log(late / early) / math.log(ends[1] / ends[0])
+        return powers
+
     def spread(self, values: Array) -> tuple[float, float, float]:
         """The value of the fit, and an interval about it from those under the draws."""
         tail = 0.5 * (1.0 - self.level)
@@ -159,11 +179,10 @@ class _Asked:
 
     def recommended(self, name: str, values: Array, basis: str) -> Recommendation:
         """What is recommended of one quantity, from its values under the draws."""
-        orders = _orders(self.fit.task.regime, self.budget)
-        known_order = next(iter(orders.values())).get(name) if len(orders) == 1 else None
+        known_order = next(iter(self.orders.values())).get(name) if len(self.orders) == 1 else None
         constants = values / _growths(self.fit, self.draws, known_order, self.size)
         constant = self.spread(constants) if np.isfinite(constants).all() else None
-        return Recommendation(name, *self.spread(values), _order_words(name, orders, self.budget), constant, basis)
+        return Recommendation(name, *self.spread(values), _order_words(name, self.orders, self.budget), constant, basis)
 
 
 def _plan(choice: Array, steps: int, warmup: int) -> Plan:
@@ -177,23 +196,6 @@ def _plan(choice: Array, steps: int, warmup: int) -> Plan:
 def _level(fit: FitResult) -> str:
     """The name of the loss that neither training nor model size removes."""
     return fit.law.size_term[0] if fit.law.size_term else "L0"
-
-
-def _powers(fit: FitResult, draws: Array, choices: Array, at: Array, warmup: int) -> Array:
-    """The power of the budget with which the excess risk falls between half and twice the budget, under each draw.
-
-    ``at``: which of the ``choices`` is best under each draw. All of it but the steps is kept: about an optimum other
-    choices change little.
-    """
-    powers, level = np.empty(len(draws)), fit.law.names.index(_level(fit))
-    for best in np.unique(at):
-        steps = float(choices[best, _STEPS])
-        ends = [max(int(0.5 * steps), warmup + _SHORTEST), int(2 * steps)]
-        bound = fit.law.bind([_plan(choices[best], end, warmup) for end in ends])
-        for draw in np.flatnonzero(at == best):
-            early, late = np.maximum(bound.losses(draws[draw]) - draws[draw, level], _NOTHING)
-            powers[draw] = math.log(late / early) / math.log(ends[1] / ends[0])
-    return powers
 
 
 def _excess_words(level: str, budget: str, power: tuple[float, float, float]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
+from statistics import fmean
 from typing import Any
 
 from fsl_num.claims.claim import Claim
@@ -116,11 +117,11 @@ class _Component:
                 near[upper][lower] = near[lower][upper] = None
         self.width = max(sum(map(_room, layer)) for layer in self.layers)
         for sweep in range(12):  # sort each layer by where the neighbours of its nodes stand, there and back
-            middles = {node: x + (_room(node) - _BETWEEN) / 2 for node, (x, _) in self.stand().items()}
+            middles = {node: _middle(node, x) for node, (x, _) in self.stand().items()}
             for layer in self.layers if sweep % 2 == 0 else self.layers[::-1]:
-                means = {node: _mean([middles[each] for each in near[node] or [node]]) for node in layer}
+                means = {node: fmean(middles[each] for each in near[node] or [node]) for node in layer}
                 layer.sort(key=means.__getitem__)
-                middles |= {node: x + (_room(node) - _BETWEEN) / 2 for node, x in self._beside(layer)}
+                middles |= {node: _middle(node, x) for node, x in self._beside(layer)}
 
     def stand(self) -> dict[str, Point]:
         """The upper left corners of boxes and the upper ends of bends, each layer in the middle of the width."""
@@ -141,8 +142,8 @@ def _room(node: str) -> float:
     return _LINE if node.startswith("\0") else BOX[0] + _BETWEEN
 
 
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
+def _middle(node: str, x: float) -> float:
+    return x + (_room(node) - _BETWEEN) / 2
 
 
 def _components(nodes: Sequence[str], links: Iterable[Link]) -> list[list[str]]:
