@@ -14,6 +14,7 @@ from functools import lru_cache
 import numpy as np
 
 from fsl_num.paper.block_constants import PERIOD, Constants
+from fsl_num.spectrum import kernel_integral, signal
 from fsl_num.validation import Array
 from fsl_num.volterra.linear_modes import LinearModes
 
@@ -72,14 +73,16 @@ def infinite_modes(constants: Constants, s: float, beta: float, horizon: float) 
     return modes.rates, modes.weights, np.append(modes.start[:-1], modes.start[-1] + modes.delta)
 
 
-def infinite_signal(constants: Constants, s: float, beta: float, time: float) -> float:
-    """What infinitely many features have not learned at an intrinsic time."""
+def infinite_signal(constants: Constants | None, s: float, beta: float, time: float) -> float:
+    """What infinitely many features have not learned at an intrinsic time; without constants: of exact powers."""
+    if constants is None:
+        return float(signal(time, s, beta))
     rates, _, signals = infinite_modes(constants, s, beta, time)
     return float(np.exp(-rates * time) @ signals)
 
 
-def infinite_integral(constants: Constants, beta: float, start: float, end: float) -> float:
-    """The integral of K from ``start`` to ``end``, of infinitely many features.
+def infinite_integral(constants: Constants | None, beta: float, start: float, end: float) -> float:
+    """The integral of K from ``start`` to ``end``, of infinitely many features; without constants: of exact powers.
 
     >>> from fsl_num.paper.block_constants import given_constants
     >>> steps = given_constants(0)[0]
@@ -87,6 +90,8 @@ def infinite_integral(constants: Constants, beta: float, start: float, end: floa
     >>> round(periods[0] / periods[1], 1)  # 256^(1 - 1/2)
     16.0
     """
+    if constants is None:
+        return float(kernel_integral(start, end, beta))
     rates, weights, _ = infinite_modes(constants, 1.0, beta, end)
     return float((np.exp(-rates * start) * -np.expm1(-rates * (end - start)) / rates) @ weights)
 

@@ -214,18 +214,11 @@ def catch_up(
     """
     from scipy.optimize import brentq
 
-    rate = noise * peak_rate(beta)
-
-    def remembered(since: float) -> float:
-        if constants is None:
-            return float(kernel_integral(since, horizon, beta))
-        return infinite_integral(constants, beta, since, horizon)
-
-    left = float(signal(horizon, s, beta)) if constants is None else infinite_signal(constants, s, beta, horizon)
-    risk = left + rate / large * remembered(0.0)
+    rate, whole = noise * peak_rate(beta), infinite_integral(constants, beta, 0.0, horizon)
+    risk = infinite_signal(constants, s, beta, horizon) + rate / large * whole
 
     def over(log_time: float) -> float:
-        left = remembered(min(math.exp(log_time), horizon))
+        left = infinite_integral(constants, beta, min(math.exp(log_time), horizon), horizon)
         return math.log(max(rate * (1.0 - 1.0 / large) * left, 1e-300)) - math.log(risk)
 
     return math.exp(float(brentq(over, math.log(1e-3), math.log(horizon), xtol=1e-12)))

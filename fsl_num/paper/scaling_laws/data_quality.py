@@ -45,9 +45,6 @@ def functional_risk(
     constants: Constants | None = None,
 ) -> float:  # fmt: skip
     """Half of e(T) + int K(T - t) sigma^2(t) dt, gamma in the noises, M infinite; ``constants`` of the spectrum."""
-    if constants is None:
-        early, late = (float(kernel_integral(*each, beta)) for each in ((clean, time), (0.0, clean)))
-        return 0.5 * (float(signal(time, s, beta)) + noise * early + clean_noise * late)
     early, late = (infinite_integral(constants, beta, *each) for each in ((clean, time), (0.0, clean)))
     return 0.5 * (infinite_signal(constants, s, beta, time) + noise * early + clean_noise * late)
 
