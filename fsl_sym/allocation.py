@@ -85,7 +85,7 @@ class AllocationRegime:
           batch_size: from 1 to D^(1/3)
         """
         letter("base", base)
-        lines = [f"  {name}: {each.as_text(base)}" for name, each in self.quantities.items()]
+        lines = [f"  {name}: {orders.as_text(base)}" for name, orders in self.quantities.items()]
         return "\n".join([f"{self.name}: {self.condition}", *lines])
 
     def __repr__(self) -> str:
@@ -126,10 +126,10 @@ class Allocation:
     def regime(self, name: str) -> AllocationRegime:
         """The regime called ``name``; ValueError for another name."""
         instance_of("name", name, str)
-        for each in self.regimes:
-            if each.name == name:
-                return each
-        raise ValueError(f"unknown regime {name!r}: there are {', '.join(each.name for each in self.regimes)}")
+        for regime in self.regimes:
+            if regime.name == name:
+                return regime
+        raise ValueError(f"unknown regime {name!r}: there are {', '.join(regime.name for regime in self.regimes)}")
 
     @property
     def solution(self) -> ExponentSolution:
@@ -148,7 +148,9 @@ class Allocation:
         derivations: list[Derivation] = []
         for law, solution in zip(self.law.cases, self.solutions, strict=True):
             homes = [(regime, _region_of(solution, regime)) for regime in law.regimes]
-            optima = [(each, home) for each, home in homes if any(proves(x, each.sign_of) for x in home.certificates)]
+            optima = [
+                (regime, home) for regime, home in homes if any(proves(x, regime.sign_of) for x in home.certificates)
+            ]
             derivations += allocation_derivations(law, grown, optima)
         return tuple(dict.fromkeys(derivations))
 
@@ -182,12 +184,12 @@ class Allocation:
             point[_P] = exact(p)
             if point[_P] <= 0:
                 raise ValueError(f"p = {p} is not positive: for p = 0 the schedule is 'constant'")
-        regimes: list[Any] = [each for law in self.law.cases for each in law.regimes]
-        places = [place for place, each in enumerate(regimes) if each.contains(*point.values())]
+        regimes: list[Any] = [regime for law in self.law.cases for regime in law.regimes]
+        places = [place for place, regime in enumerate(regimes) if regime.contains(*point.values())]
         assert len(places) == 1, f"{point} lies in {len(places)} regimes"
         regime = self.regimes[places[0]]
         return AllocationRegime(
-            regime.name, regime.condition, {name: each.subs(point) for name, each in regime.quantities.items()}
+            regime.name, regime.condition, {name: orders.subs(point) for name, orders in regime.quantities.items()}
         )
 
     def __repr__(self) -> str:
@@ -291,10 +293,10 @@ def _regime(solution: ExponentSolution, regime: Regime | PowerRegime) -> Allocat
     on_edge = dict(regime.edge) if regime.sign == 0 and region.conditions else {}
     steps = ({}, on_edge) if isinstance(regime, Regime) else (regime.side.back, on_edge)
 
-    def simplified(each: OrderRange) -> OrderRange:
+    def simplified(orders: OrderRange) -> OrderRange:
         for values in steps:
-            each = each.subs(values) if values else each
-        ends = (each.lower, each.upper)
+            orders = orders.subs(values) if values else orders
+        ends = (orders.lower, orders.upper)
         return OrderRange(*(None if end is None else Order(factor(end.power), factor(end.log_power)) for end in ends))
 
     quantities = {"excess_risk": simplified(OrderRange(region.loss, region.loss))}
@@ -309,7 +311,7 @@ def _region_of(solution: ExponentSolution, regime: Regime | PowerRegime) -> Regi
     points = regime.points(6)
     homes = [region for region in solution.regions if all(region.contains(point) for point in points)]
     assert len(homes) == 1, (
-        f"the regime {regime.name} is cut by the regions {[each.condition for each in solution.regions]}"
+        f"the regime {regime.name} is cut by the regions {[region.condition for region in solution.regions]}"
     )
     return homes[0]
 

@@ -120,7 +120,7 @@ def law_in_hyperparameters(law: ScalingLaw, budget: Symbol) -> Derivation:
         dropped = step(a - b, a * share, f"b = a/{drop}", ((b, a / drop),))
         orders.append(Derivation("a - b", "The drop of the rate", (dropped, halved)))
     plain = law.expression.subs(sigma, 1)
-    middle = plain.xreplace({each.conclusion.left: each.conclusion.right for each in orders})
+    middle = plain.xreplace({derivation.conclusion.left: derivation.conclusion.right for derivation in orders})
     ratio, substituted = (FINAL_OVER_PEAK, 1 / drop), law.in_hyperparameters(budget)
     steps = (
         step(law.expression, plain, "noise of order 1"),

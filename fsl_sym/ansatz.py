@@ -124,9 +124,9 @@ def physical_time() -> Derivation:
     effective = Function("gamma", real=True)
     intrinsic = Integral(kernel(whole - past) * source(past) * effective(past), (past, clock(v), whole))
     physical = Integral(injected(u) * h * phi(u) / batch(u), (u, v, end))
-    given = (*_CLOCK, (effective(clock(v)), h * phi(v) / batch(v)))
+    replacements = (*_CLOCK, (effective(clock(v)), h * phi(v) / batch(v)))
     why = "both vanish at the end, and T' = phi, gamma(T(u)) = h phi(u)/b(u)"
-    from_any_time = lemma(physical, intrinsic, SameDerivative(v, end, given), why)
+    from_any_time = lemma(physical, intrinsic, SameDerivative(v, end, replacements), why)
     title = "The noise functional in physical time"
     back = Derivation("in physical time", title, _from_the_start(from_any_time, Integer(1)))
     step = Step(back.steps[-1].after, back.steps[0].before, Turned(back), "read from its other end")
@@ -260,17 +260,17 @@ def multi_power() -> Derivation:
     share = c * (1 - 1 / beta) * power_kernel(u)
     power = 1 / beta - 1
     held = Integral(share, (u, 0, left(0)))
-    each = Integral(share, (u, left(i), left(i - 1)))
-    by_steps = Sum(rate(i) * each, (i, 1, k))
+    injected = Integral(share, (u, left(i), left(i - 1)))
+    by_steps = Sum(rate(i) * injected, (i, 1, k))
     values = Sum(rate(i) * ((1 + c * left(i)) ** power - (1 + c * left(i - 1)) ** power), (i, 1, k))
     primitive = Antiderivative(-((1 + c * u) ** power))
     first = lemma(held, 1 - (1 + c * left(0)) ** power, primitive, "the first rate: a power")
     steps = lemma(by_steps, values, primitive, "the steps: a power, step by step")
     every_n, at_end = _by_drops(lambda place: 1 - (1 + c * left(place)) ** power)
     reduction, ended = (side.subs(n, k) for side in (every_n[0].before, every_n[0].after))
-    both = Linear(((rate(0), first), (Integer(-1), steps)))
+    combination = Linear(((rate(0), first), (Integer(-1), steps)))
     chain = (
-        Step(rate(0) * held - by_steps, reduction, both, "the kernel over each step"),
+        Step(rate(0) * held - by_steps, reduction, combination, "the kernel over each step"),
         Step(reduction, ended, at_end, "after the last step"),
         Step(
             ended,

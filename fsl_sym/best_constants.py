@@ -81,9 +81,9 @@ def supersolutions() -> tuple[Derivation, ...]:
 
 def pair_of_modes() -> tuple[Derivation, ...]:
     """The convolution of two modes, lambda_j = lambda_i + d, and of a mode with itself."""
-    other = _a + _d
-    integrand = exp(-2 * _a * (t - _z)) * exp(-2 * other * _z)
-    value = (exp(-2 * _a * t) - exp(-2 * other * t)) / (2 * _d)
+    rate = _a + _d
+    integrand = exp(-2 * _a * (t - _z)) * exp(-2 * rate * _z)
+    value = (exp(-2 * _a * t) - exp(-2 * rate * t)) / (2 * _d)
     same = exp(-2 * _a * (t - _z)) * exp(-2 * _a * _z)
     steps = (
         Step(
@@ -129,10 +129,10 @@ def resolvent_limit() -> Derivation:
     whole, part = (1 - _r) / _r, (1 - _r - _g * _small) / (_r + _g * _small)
     quotient = (whole - part) / (_g * _small)
     closed = 1 / (_r * (_r + _g * _small))
-    rest = -_g * _small / (_r**2 * (_r + _g * _small))
+    remainder = -_g * _small / (_r**2 * (_r + _g * _small))
     steps = (
         Step(quotient, closed, Identity(), "common denominator"),
-        Step(closed, 1 / _r**2 + rest, Identity(), "1/r^2 and a rest of the order epsilon"),
+        Step(closed, 1 / _r**2 + remainder, Identity(), "1/r^2 and a rest of the order epsilon"),
     )
     return Derivation("resolvent limit", "The resolvent over the kernel", steps, "ineq: inf_sum")
 

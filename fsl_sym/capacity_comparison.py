@@ -37,7 +37,7 @@ def fixed_task_order(
     Raises ValueError for unknown names, KeyError for a quantity that the schedule does not have.
     """
     order = getattr(optimal_allocation(schedule, budget).regime(regime).quantities[quantity], end)
-    return Order(*(factor(simplified(each.subs(ONE_TASK))) for each in (order.power, order.log_power)))
+    return Order(*(factor(simplified(exponent.subs(ONE_TASK))) for exponent in (order.power, order.log_power)))
 
 
 @cache  # several claims compare the same risks
@@ -49,11 +49,11 @@ def least_of_task(schedule: str, budget: str, regime: str = "") -> Derivation:
     """
     law, base = optimal_allocation(schedule, budget), N if budget == "data" else C
     loss, program = scaling_law(schedule).under(base)
-    each = {one.name: least_value(loss, program, one, law.regime(one.name).excess_risk) for one in REGIMES}
+    least = {regime.name: least_value(loss, program, regime, law.regime(regime.name).excess_risk) for regime in REGIMES}
     order = fixed_task_order(schedule, budget, regime or "easy").as_expr(base)
     if regime:
-        return at_values(each[regime], ONE_TASK, order)
-    plane = in_all_regimes(tuple(each.values()), REGIMES, law.regime("easy").excess_risk.as_expr(base))
+        return at_values(least[regime], ONE_TASK, order)
+    plane = in_all_regimes(tuple(least.values()), REGIMES, law.regime("easy").excess_risk.as_expr(base))
     return at_values(plane, ONE_TASK, order)
 
 

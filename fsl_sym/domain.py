@@ -87,11 +87,11 @@ class Domain:
     def contains(self, point: Point) -> bool:
         """Whether the point lies strictly inside every range."""
         instance_of("point", point, Mapping)
-        given = {each: value if type(value) is Fraction else exact(value) for each, value in point.items()}
-        if missing := [str(symbol) for symbol in self.ranges if symbol not in given]:
+        coordinates = {symbol: value if type(value) is Fraction else exact(value) for symbol, value in point.items()}
+        if missing := [str(symbol) for symbol in self.ranges if symbol not in coordinates]:
             raise ValueError(f"the point {point} gives no value to {', '.join(missing)}")
         return all(
-            (lower is None or given[symbol] > lower) and (upper is None or given[symbol] < upper)
+            (lower is None or coordinates[symbol] > lower) and (upper is None or coordinates[symbol] < upper)
             for symbol, (lower, upper) in zip(self.ranges, self.ends, strict=True)
         )
 
@@ -117,14 +117,14 @@ class Domain:
     @cached_property
     def _orthant(self) -> dict[Symbol, Ratio]:
         """Every parameter as a ratio of polynomials that maps the positive numbers onto its range."""
-        one = self._ring.one
+        unit = self._ring.one
         mapped = {}
         for (symbol, (lower, upper)), x in zip(self.ranges.items(), self._ring.gens, strict=False):
-            low, high = (None if end is None else one * QQ(end.p, end.q) for end in (lower, upper))
+            low, high = (None if end is None else unit * QQ(end.p, end.q) for end in (lower, upper))
             if low is not None and high is not None:
-                mapped[symbol] = (low + high * x, one + x)
+                mapped[symbol] = (low + high * x, unit + x)
             else:
-                mapped[symbol] = (low + x if low is not None else x if high is None else high - x, one)
+                mapped[symbol] = (low + x if low is not None else x if high is None else high - x, unit)
         return mapped
 
     def _polynomial_sign(self, polynomial: PolyElement) -> int | None:
@@ -158,7 +158,7 @@ class Domain:
         return point
 
 
-def _ratio(expression: Expr, values: Mapping[Symbol, Ratio], one: PolyElement) -> Ratio | None:
+def _ratio(expression: Expr, values: Mapping[Symbol, Ratio], unit: PolyElement) -> Ratio | None:
     """Numerator and denominator of a rational function at ``values``; None where it is none, or divides by 0.
 
     Denominators are brought together and nothing is cancelled: what the function divides by stays to be seen.
@@ -166,18 +166,18 @@ def _ratio(expression: Expr, values: Mapping[Symbol, Ratio], one: PolyElement) -
     if expression.is_Symbol:
         return values[expression]
     if expression.is_Rational:
-        return one * expression.p, one * expression.q
+        return unit * expression.p, unit * expression.q
     if expression.is_Pow and expression.exp.is_Integer:
-        inner = _ratio(expression.base, values, one)
+        inner = _ratio(expression.base, values, unit)
         if inner is None or (expression.exp < 0 and not inner[0]):
             return None
         top, bottom = inner if expression.exp > 0 else inner[::-1]
         return top ** abs(int(expression.exp)), bottom ** abs(int(expression.exp))
     if not (expression.is_Add or expression.is_Mul):
         return None
-    top, bottom = one * int(expression.is_Mul), one
+    top, bottom = unit * int(expression.is_Mul), unit
     for argument in expression.args:
-        ratio = _ratio(argument, values, one)
+        ratio = _ratio(argument, values, unit)
         if ratio is None:
             return None
         if expression.is_Mul:

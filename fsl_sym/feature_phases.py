@@ -110,14 +110,14 @@ def phases() -> dict[str, Phase]:
     """
     below, above = Threshold(Integer(1), Integer(0)), Threshold(_REMEMBERED, Integer(0))
     strip = And(Gt(s, 1), Lt(s, _REMEMBERED))
-    wanted = (
+    converging = (
         ("Ia", Lt(s, 1), HARDER, below.regimes[2], Rational(1, 2)),
         ("II", strip, EASIER, None, Rational(5, 4)),
         ("III", Gt(s, _REMEMBERED), EASIER, above.regimes[0], Integer(2)),
     )
     by_name = {}
-    for name, condition, law, regime, inside in wanted:
-        (region,) = (each for each in solution(law).regions if each.contains({s: inside, beta: Integer(2)}))
+    for name, condition, law, regime, inside in converging:
+        (region,) = (region for region in solution(law).regions if region.contains({s: inside, beta: Integer(2)}))
         by_name[name] = Phase(name, condition, law, region, regime)
     half, meet = Rational(1, 2), beta**2 - 4 * beta + 2
     diverging = (
@@ -131,7 +131,7 @@ def phases() -> dict[str, Phase]:
         program = STABLE_BUDGET if largest else TUNED_BUDGET
         chosen = law.subs(gamma, LARGEST_RATE) if largest else law
         regions = solution(chosen, program, finite_trace=False).regions
-        (region,) = (each for each in regions if each.contains(dict(zip((s, beta), inside, strict=True))))
+        (region,) = (region for region in regions if region.contains(dict(zip((s, beta), inside, strict=True))))
         by_name[name] = Phase(name, And(*conditions), chosen, region, None, program, finite_trace=False)
     return by_name
 

@@ -127,9 +127,9 @@ def kernel_derivation() -> tuple[Derivation, ...]:
     >>> all(each.verify().holds for each in kernel_derivation())
     True
     """
-    one = Identity(INVERSE.shape[0])
-    reproduced = MatrixIdentity(symmetric=(VALUES, INVERSE), relations=(((INVERSE, VALUES), one),))
-    drawn = MatrixIdentity(symmetric=(VALUES,), random=(DRAWN,), moments=(((DRAWN, DRAWN.T), one),))
+    identity = Identity(INVERSE.shape[0])
+    reproduced = MatrixIdentity(symmetric=(VALUES, INVERSE), relations=(((INVERSE, VALUES), identity),))
+    drawn = MatrixIdentity(symmetric=(VALUES,), random=(DRAWN,), moments=(((DRAWN, DRAWN.T), identity),))
     steps = (
         Step(
             Trace(FUNCTION.T * INVERSE * (VALUES * AT)),

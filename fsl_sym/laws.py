@@ -186,7 +186,7 @@ class ScalingLaw:
         last = FINAL_OVER_PEAK * peak if FINAL_OVER_PEAK in self.variables else peak / K
         known: dict[Expr, Expr] = {a: peak, b: last, a - b: peak, B: D / K, sigma: Integer(1), M: M, K: K}
         known[K0] = TIMESCALE_FRACTION * K
-        known |= {log(each): log(budget) for each in (M, T, T2)}
+        known |= {log(scale): log(budget) for scale in (M, T, T2)}
         times = self.intrinsic_times(budget)
         return {**known, **times, T1 + T2: times.get(T1, Integer(0)) + times.get(T2, Integer(0))}
 
@@ -254,8 +254,8 @@ class ScalingLaw:
         if infinite_size:
             grown = Dummy(positive=True)  # sympy does not know that the logarithm of a budget is positive
             loss = loss.xreplace({log(budget): grown}).subs(M, oo).xreplace({grown: log(budget)})
-            variables = tuple(each for each in variables if each != M)
-            constraints = tuple(each for each in constraints if not each.has(M))
+            variables = tuple(variable for variable in variables if variable != M)
+            constraints = tuple(constraint for constraint in constraints if not constraint.has(M))
         return loss, (variables, budget, constraints)
 
     def _repr_latex_(self) -> str:

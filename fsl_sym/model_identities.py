@@ -77,17 +77,17 @@ def risk_derivation() -> Derivation:
 
 def top_risk_derivation() -> Derivation:
     """With the first M features the risk splits into those that are learned and those that are not."""
-    rest = FEATURES - SIZE
-    first, last = MatrixSymbol("E_1", FEATURES, SIZE), MatrixSymbol("E_2", FEATURES, rest)
-    head, tail = MatrixSymbol("H_1", SIZE, SIZE), MatrixSymbol("H_2", rest, rest)
-    theta, left = MatrixSymbol(r"\theta_1", SIZE, 1), MatrixSymbol(r"\theta_2", rest, 1)
+    size_beyond = FEATURES - SIZE
+    first, last = MatrixSymbol("E_1", FEATURES, SIZE), MatrixSymbol("E_2", FEATURES, size_beyond)
+    head, tail = MatrixSymbol("H_1", SIZE, SIZE), MatrixSymbol("H_2", size_beyond, size_beyond)
+    theta, left = MatrixSymbol(r"\theta_1", SIZE, 1), MatrixSymbol(r"\theta_2", size_beyond, 1)
     blocks = MatrixIdentity(
         symmetric=(_H, head, tail),
         relations=(
             ((first.T, _H, first), head),
             ((last.T, _H, last), tail),
-            ((first.T, _H, last), ZeroMatrix(SIZE, rest)),
-            ((last.T, _H, first), ZeroMatrix(rest, SIZE)),
+            ((first.T, _H, last), ZeroMatrix(SIZE, size_beyond)),
+            ((last.T, _H, first), ZeroMatrix(size_beyond, SIZE)),
         ),
     )
     error = first * WEIGHTS - first * theta - last * left
@@ -147,23 +147,23 @@ def minibatch_derivation() -> tuple[Derivation, ...]:
     The induction over B that joins them is this text.
     """
     batch = Symbol("B", positive=True)
-    one, mean = NOISE, MatrixSymbol(r"\bar\xi", SIZE, 1)
+    sample, mean = NOISE, MatrixSymbol(r"\bar\xi", SIZE, 1)
     none = ZeroMatrix(SIZE, SIZE)
     drawn = MatrixIdentity(
         symmetric=(SIGMA,),
-        random=(one, mean),
+        random=(sample, mean),
         moments=(
-            ((one, one.T), SIGMA),
+            ((sample, sample.T), SIGMA),
             ((mean, mean.T), SIGMA / batch),
-            ((one, mean.T), none),
-            ((mean, one.T), none),
-            ((one,), ZeroMatrix(SIZE, 1)),
+            ((sample, mean.T), none),
+            ((mean, sample.T), none),
+            ((sample,), ZeroMatrix(SIZE, 1)),
             ((mean,), ZeroMatrix(SIZE, 1)),
         ),
     )
-    longer = (batch * mean + one) / (batch + 1)
+    longer = (batch * mean + sample) / (batch + 1)
     steps = (
-        Step(Mean(one * one.T), SIGMA, drawn, "a batch of one"),
+        Step(Mean(sample * sample.T), SIGMA, drawn, "a batch of one"),
         Step(Mean(longer), ZeroMatrix(SIZE, 1), drawn, "one sample more: the mean"),
         Step(Mean(longer * longer.T), SIGMA / (batch + 1), drawn, "one sample more: the covariance"),
     )

@@ -80,7 +80,8 @@ def at_values(least: Derivation, values: Mapping[Symbol, Expr], order: Expr) -> 
     T**(-alpha/beta) + T**(1/beta)/D optimum D**(-alpha/beta) where alpha/beta < 1 - 1/beta
     """
     rule = OptimalAt(least, tuple(values.items()))
-    step = Step(put(least.conclusion.left, values), order, rule, ", ".join(f"{one} = {values[one]}" for one in values))
+    where = ", ".join(f"{letter} = {value}" for letter, value in values.items())
+    step = Step(put(least.conclusion.left, values), order, rule, where)
     return Derivation(f"{least.name}, at {step.why}", "The least value of a law at these values", (step,))
 
 
@@ -128,8 +129,8 @@ def written(order: Order) -> Order:
     (Order(power=-s/2 - 1/2, log_power=0), Order(power=s/(s + 1), log_power=0))
     """
     # sympy multiplies a number into a sum wherever it evaluates, and factor takes it out again
-    factors = (factor(each) for each in (order.power, order.log_power))
-    return Order(*(each.func(*each.args) if each.args else each for each in factors))
+    factors = (factor(exponent) for exponent in (order.power, order.log_power))
+    return Order(*(exponent.func(*exponent.args) if exponent.args else exponent for exponent in factors))
 
 
 def _certificates(laws: Iterable[Law], regime: Regime | PowerRegime) -> tuple[Certificate, ...]:

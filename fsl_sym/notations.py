@@ -57,8 +57,8 @@ class Notation:
     used_by: str
 
     def __post_init__(self) -> None:
-        for each in ("forward", "back"):
-            object.__setattr__(self, each, FrozenMapping(getattr(self, each)))
+        for field in ("forward", "back"):
+            object.__setattr__(self, field, FrozenMapping(getattr(self, field)))
 
     @property
     def condition(self) -> Boolean:
@@ -89,8 +89,8 @@ _ENERGY: Final = 1 + s * beta
 
 NOTATIONS: Final[Mapping[str, Notation]] = MappingProxyType(
     {
-        each.name: each
-        for each in (
+        notation.name: notation
+        for notation in (
             Notation(
                 "fsl", (_S, _BE), {_S: s, _BE: beta}, {s: _S, beta: _BE},
                 "relative difficulty s, capacity exponent beta", "this paper",
@@ -178,25 +178,28 @@ def convert(values: Mapping[str, Any], source: str, target: str) -> dict[str, Ex
     instance_of("values", values, Mapping)
     instance_of("source", source, str)
     instance_of("target", target, str)
-    known, wanted = _named(source), _named(target)
+    known, target_notation = _named(source), _named(target)
     names = [letter.name for letter in known.letters]
     named = {key.name if isinstance(key, Symbol) else key: value for key, value in values.items()}
     if set(named) != set(names):
         raise ValueError(
             f"the notation {source!r} has the letters {' and '.join(names)}, not {', '.join(map(str, values))}"
         )
-    given = {letter: as_expression(named[letter.name]) for letter in known.letters}
-    for letter, value in given.items():
+    numbers = {letter: as_expression(named[letter.name]) for letter in known.letters}
+    for letter, value in numbers.items():
         if not isinstance(value, Expr) or value.is_extended_real is False or value.is_finite is False:
             raise TypeError(f"{letter} = {value} is no finite real number")
-    held = known.condition.subs(given, simultaneous=True)
+    held = known.condition.subs(numbers, simultaneous=True)
     if held == False:  # noqa: E712  (sympy's false)
         raise ValueError(
             f"{dict(values)} lies outside the range of {source!r}: it needs {known.condition}, "
             "which is s > 0 and beta > 1"
         )
-    middle = {letter: each.subs(given, simultaneous=True) for letter, each in known.back.items()}
-    exponents = {letter.name: wanted.forward[letter].subs(middle, simultaneous=True) for letter in wanted.letters}
+    middle = {letter: expression.subs(numbers, simultaneous=True) for letter, expression in known.back.items()}
+    exponents = {
+        letter.name: target_notation.forward[letter].subs(middle, simultaneous=True)
+        for letter in target_notation.letters
+    }
     return {name: value if value.is_number else factor(value) for name, value in exponents.items()}
 
 
@@ -245,8 +248,8 @@ class NotationTable:
 
     def _repr_latex_(self) -> str:
         lines = [
-            " & ".join((rf"\text{{{name}}}", r",\ ".join(map(latex, each.letters)), first, second))
-            for each, (name, _, first, second, _, _) in zip(self.notations, self.rows("{}"), strict=True)
+            " & ".join((rf"\text{{{name}}}", r",\ ".join(map(latex, notation.letters)), first, second))
+            for notation, (name, _, first, second, _, _) in zip(self.notations, self.rows("{}"), strict=True)
         ]
         head = r"\text{notation} & \text{letters} & \lambda_j & \lambda_j \theta_j^2"
         return rf"$\begin{{array}}{{llll}}{head} \\ \hline " + r" \\ ".join(lines) + r"\end{array}$"

@@ -82,7 +82,7 @@ def _regions(program: tuple[Any, ...]) -> tuple[Region, ...]:
 
 
 def _region(program: tuple[Any, ...], regime: Regime) -> Region:
-    return next(each for each in _regions(program) if all(each.contains(point) for point in regime.points(6)))
+    return next(region for region in _regions(program) if all(region.contains(point) for point in regime.points(6)))
 
 
 def _least(program: tuple[Any, ...], name: str, regime: Regime) -> Derivation:

@@ -70,7 +70,7 @@ class Order:
 
     def subs(self, values: Any) -> Order:
         """The order with parameters replaced."""
-        return Order(*(each.subs(assigned(values)) for each in (self.power, self.log_power)))
+        return Order(*(exponent.subs(assigned(values)) for exponent in (self.power, self.log_power)))
 
     def compare(self, other: Order, regime: Regime | None = None) -> int | None:
         """1, 0 or -1 as this order grows faster than, like, or slower than the other all over the regime.
@@ -85,7 +85,7 @@ class Order:
         """
         instance_of("other", other, Order)
         if regime is None:
-            answers = {self.compare(other, each) for each in REGIMES}
+            answers = {self.compare(other, case) for case in REGIMES}
             return answers.pop() if len(answers) == 1 else None
         instance_of("regime", regime, Regime)
         for gap in (self.power - other.power, self.log_power - other.log_power):
@@ -159,8 +159,8 @@ def dominant(orders: Iterable[Order], regime: Regime) -> tuple[Order, ...]:
     instance_of("regime", regime, Regime)
     for order in entries("orders", orders):
         instance_of("each of orders", order, Order)
-        comparisons = [order.compare(other, regime) for other in kept]
-        kept = [other for other, answer in zip(kept, comparisons, strict=True) if answer != 1]
+        comparisons = [order.compare(rival, regime) for rival in kept]
+        kept = [rival for rival, answer in zip(kept, comparisons, strict=True) if answer != 1]
         if not any(answer in (0, -1) for answer in comparisons):
             kept.append(order)
     return tuple(kept)

@@ -94,15 +94,15 @@ def matrix_analysis_derivation() -> tuple[Derivation, ...]:
     True
     """
     projection = _P.T * _G * _P
-    rest = _ONE - _PI
-    whole = rest + _PI * _E * _E * _PI
+    unlearned = _ONE - _PI
+    whole = unlearned + _PI * _E * _E * _PI
     steps = (
         _decay_step(),
         Step(_R * _E * _INVERSE * _R * _R * _INVERSE * _E * _R, _R * _E * _E * _R, _DECAY, "A'H A = R exp(-2 t Q) R"),
         Step(projection * projection, projection, _DECAY, "Pi = P'G P with G = (PP')^-1 is a projection"),
         Step(projection * _P.T * _P, _P.T * _P, _DECAY, "and Pi Q = Q"),
         Step(
-            Trace(_U.T * _R * whole * _R * _U) - Trace((rest * _R * _U).T * (rest * _R * _U)),
+            Trace(_U.T * _R * whole * _R * _U) - Trace((unlearned * _R * _U).T * (unlearned * _R * _U)),
             Trace((_E * _PI * _R * _U).T * (_E * _PI * _R * _U)),
             _DECAY,
             "the difference is a sum of squares",
@@ -150,14 +150,14 @@ def woodbury_derivation() -> Derivation:
     >>> woodbury_derivation().verify().holds
     True
     """
-    u, one = COLUMNS, Identity(ORDER)
+    u, identity = COLUMNS, Identity(ORDER)
     split = MatrixIdentity(
         symmetric=(REST, REST_INVERSE, HEAD, HEAD_INVERSE, MIDDLE, MIDDLE_INVERSE),
         relations=(
             ((REST, REST_INVERSE), _SMALL_ONE),
             ((u.T, REST_INVERSE, u), MIDDLE - HEAD_INVERSE),
-            ((HEAD, HEAD_INVERSE), one),
-            ((MIDDLE, MIDDLE_INVERSE), one),
+            ((HEAD, HEAD_INVERSE), identity),
+            ((MIDDLE, MIDDLE_INVERSE), identity),
         ),
     )
     inverted = MatrixIdentity(relations=(((WHOLE_INVERSE, REST), _SMALL_ONE - WHOLE_INVERSE * u * HEAD * u.T),))

@@ -309,8 +309,10 @@ def approximation_error_expansion(terms: int) -> tuple[Expr, Expr]:
     whole("terms", terms, most=1000)
     power = 1 + s * beta
     first = (M ** (-s * beta) / (s * beta), -(M**-power) / 2)
-    rest = (bernoulli(2 * k) / factorial(2 * k) * rf(power, 2 * k - 1) * M ** (1 - power - 2 * k) for k in count(1))
-    *kept, left_out = islice(chain(first, rest), terms + 1)
+    corrections = (
+        bernoulli(2 * k) / factorial(2 * k) * rf(power, 2 * k - 1) * M ** (1 - power - 2 * k) for k in count(1)
+    )
+    *kept, left_out = islice(chain(first, corrections), terms + 1)
     return Add(*kept), abs(left_out)
 
 
@@ -325,7 +327,7 @@ def signal_gap() -> Derivation:
     weight = j ** (-1 - s * beta)
     decayed = weight * decay(t)
     term = lemma(decayed, weight, Instance(mode, ((_V, LAM),), weight), "the mode j")
-    gap, start = (Sum(each, (j, M + 1, oo)) for each in (decayed, weight))
+    gap, start = (Sum(summand, (j, M + 1, oo)) for summand in (decayed, weight))
     steps = (
         Step(gap, start, SumOfBounds(term), "each mode has fallen since t = 0"),
         *approximation_error_asymptotics().from_above,

@@ -127,8 +127,8 @@ def _number(expression: Expr, point: Mapping[Symbol, Expr]) -> Expr | None:
 @lru_cache(maxsize=4096)
 def _evaluated(value: Expr) -> Expr | None:
     """The number that an expression without letters is: integrals take a second, and stand in several statements."""
-    integrals = [each for each in value.atoms(Integral) if each != value and not each.free_symbols]
-    numbers = {each: number for each in integrals if (number := _evaluated(each)) is not None}
+    integrals = [integral for integral in value.atoms(Integral) if integral != value and not integral.free_symbols]
+    numbers = {integral: number for integral in integrals if (number := _evaluated(integral)) is not None}
     return _finite(value.xreplace(numbers).evalf(DIGITS + 10))
 
 
@@ -211,8 +211,8 @@ def _integrated(of: Expr, *ranges: Expr) -> Expr:
         return known
     inside = {}
     for letter, low, high in ranges:
-        more = Dummy("more", positive=True)
-        inside[letter] = low + more if high == oo else low + (high - low) * more / (1 + more)
+        distance = Dummy("more", positive=True)
+        inside[letter] = low + distance if high == oo else low + (high - low) * distance / (1 + distance)
     below = of.together().as_numer_denom()[1].subs(inside)
     by_table = {"heurisch": False, "manual": False, "meijerg": False, "risch": False}
     return known.doit(**by_table) if sign(below) in (1, -1) else known
@@ -243,10 +243,10 @@ def _minima(expression: Expr) -> Expr:
 
     def inward(term: Expr) -> Expr:
         inner = [item for item in term.args if isinstance(item, Min | Max)]
-        rest = term / Mul(*inner)
-        if len(inner) != 1 or sign(rest) != 1:
+        outside = term / Mul(*inner)
+        if len(inner) != 1 or sign(outside) != 1:
             return term
-        return inner[0].func(*(rest * argument for argument in inner[0].args))
+        return inner[0].func(*(outside * argument for argument in inner[0].args))
 
     def opened(item: Expr) -> Expr:
         return item.func(*(powsimp(expand(argument, power_base=True)) for argument in item.args))
@@ -260,14 +260,14 @@ def _roots(expression: Expr) -> Expr:
 
     def root(item: Expr) -> Expr:
         constant, over, under = factor_list(item.base, frac=True)
-        factors = [*over, *((each, -times) for each, times in under)]
+        factors = [*over, *((base, -times) for base, times in under)]
         if any(times % 2 for _, times in factors):
             return item
-        inner = Mul(*(each ** (times // 2) for each, times in factors))
+        inner = Mul(*(base ** (times // 2) for base, times in factors))
         known = sign(inner)
         return item if known is None else known * inner * sqrt(constant)
 
-    return simplified(expand(expression.replace(lambda each: each.is_Pow and each.exp == Rational(1, 2), root)))
+    return simplified(expand(expression.replace(lambda power: power.is_Pow and power.exp == Rational(1, 2), root)))
 
 
 _REWRITINGS: Final[tuple[tuple[str, Callable[[Expr], Expr]], ...]] = (

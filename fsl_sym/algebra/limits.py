@@ -41,7 +41,7 @@ def _split(term: Expr, x: Symbol) -> tuple[Expr, Expr, list[Expr]]:
     """A product as (constant, exponent of x, other factors that hold x)."""
     constant: Expr = Integer(1)
     power: Expr = Integer(0)
-    others: list[Expr] = []
+    factors: list[Expr] = []
     for item in Mul.make_args(powsimp(expand(term, power_base=True), combine="exp")):
         base, exponent = item.as_base_exp()
         if not item.has(x):
@@ -49,8 +49,8 @@ def _split(term: Expr, x: Symbol) -> tuple[Expr, Expr, list[Expr]]:
         elif base == x and not exponent.has(x):
             power += exponent
         else:
-            others.append(item)
-    return constant, power, others
+            factors.append(item)
+    return constant, power, factors
 
 
 def _leading_sign(argument: Expr, x: Symbol) -> int | None:
@@ -61,9 +61,9 @@ def _leading_sign(argument: Expr, x: Symbol) -> int | None:
 
 
 def _limit_at_infinity(term: Expr, x: Symbol) -> Expr | None:
-    constant, power, others = _split(term, x)
+    constant, power, factors = _split(term, x)
     value, decays = constant, False
-    for item in others:
+    for item in factors:
         growth = _leading_sign(item.args[-1], x) if item.args and isinstance(item.args[-1], Expr) else None
         if isinstance(item, exp) and growth == -1:
             decays = True
@@ -87,8 +87,8 @@ def _limit_at_zero(expression: Expr, x: Symbol) -> Expr | None:
     expression = expand(expression, power_base=True)
     collected: Expr = Integer(0)
     for term in Add.make_args(expression):
-        constant, power, others = _split(term, x)
-        for item in others:
+        constant, power, factors = _split(term, x)
+        for item in factors:
             argument = item.args[-1]
             if not isinstance(argument, Expr):
                 return None
@@ -111,9 +111,9 @@ def _limit_at_zero(expression: Expr, x: Symbol) -> Expr | None:
         collected += constant * x**power
     total: Expr = Integer(0)
     for term in Add.make_args(expand(powsimp(expand(collected, power_base=True)), power_base=True)):
-        constant, power, others = _split(term, x)
+        constant, power, factors = _split(term, x)
         growth = sign(power)
-        if others or growth is None or growth == -1:
+        if factors or growth is None or growth == -1:
             return None
         total += constant if growth == 0 else 0
     return total
@@ -147,12 +147,12 @@ def _mask_constants(expression: Expr, x: Symbol) -> tuple[Expr, dict[Symbol, Exp
     masks: dict[Symbol, Expr] = {}
     terms = []
     for term in Add.make_args(expression):
-        constant, rest = term.as_independent(x, as_Add=False)
+        constant, varying = term.as_independent(x, as_Add=False)
         if any(item.is_Pow and item.base.is_Add for item in Mul.make_args(constant)):
             mask = Dummy("constant")
             masks[mask] = constant
             constant = mask
-        terms.append(constant * rest)
+        terms.append(constant * varying)
     return Add(*terms), masks
 
 
@@ -185,8 +185,8 @@ def is_continuous(expression: Expr, x: Symbol, lower: Expr, upper: Expr) -> bool
     (True, False)
     """
     expression, x, lower, upper = map(as_expression, (expression, x, lower, upper))
-    share, more = Dummy("share", positive=True), Dummy("more", positive=True)
-    inside = lower + more if upper == oo else lower + (upper - lower) * share / (1 + share)
+    share, distance = Dummy("share", positive=True), Dummy("more", positive=True)
+    inside = lower + distance if upper == oo else lower + (upper - lower) * share / (1 + share)
     for item in preorder_traversal(expression):
         if not item.has(x) or isinstance(item, (Symbol, Add, Mul, exp, sin, cos, erf, AppliedUndef)):
             continue
@@ -220,10 +220,10 @@ def maximum_on_half_line(expression: Expr, v: Symbol) -> Expr | None:
     >>> maximum_on_half_line(t * exp(-2 * t), t)
     exp(-1)/2
     """
-    constant, power, others = _split(*map(as_expression, (expression, v)))
-    if len(others) != 1 or not isinstance(others[0], exp) or sign(constant) != 1 or sign(power) != 1:
+    constant, power, factors = _split(*map(as_expression, (expression, v)))
+    if len(factors) != 1 or not isinstance(factors[0], exp) or sign(constant) != 1 or sign(power) != 1:
         return None
-    rate = simplified(-others[0].args[0] / v)
+    rate = simplified(-factors[0].args[0] / v)
     if rate.has(v) or sign(rate) != 1:
         return None
     # d log / dv = A/v - B changes sign once, from plus to minus, at v = A/B

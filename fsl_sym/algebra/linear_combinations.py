@@ -10,8 +10,8 @@ _Limits = tuple[Expr, ...]
 
 def summands(expression: Expr) -> tuple[dict[_Limits, Expr], Expr]:
     """A linear combination of sums as {limits: summand} and the part without sums, as :func:`sums_apart` finds them."""
-    sums, rest = sums_apart(expression)
-    return merged(sums), rest
+    sums, remainder = sums_apart(expression)
+    return merged(sums), remainder
 
 
 def merged(sums: list[tuple[_Limits, Expr]]) -> dict[_Limits, Expr]:
@@ -33,23 +33,23 @@ def sums_apart(expression: Expr) -> tuple[list[tuple[_Limits, Expr]], Expr]:
         If a sum does not enter linearly.
     """
     parts: list[tuple[_Limits, Expr]] = []
-    rest: Expr = Integer(0)
+    remainder: Expr = Integer(0)
     for term in Add.make_args(_distribute(expression)):
         sums = [item for item in Mul.make_args(term) if isinstance(item, Sum)]
         if not sums:
             if term.has(Sum):
                 raise ValueError(f"{term} holds a sum that does not enter linearly; write it as a multiple of the sum")
-            rest += term
+            remainder += term
             continue
-        others = [item for item in Mul.make_args(term) if not isinstance(item, Sum)]
-        if len(sums) > 1 or any(item.has(Sum) for item in others):
+        factors = [item for item in Mul.make_args(term) if not isinstance(item, Sum)]
+        if len(sums) > 1 or any(item.has(Sum) for item in factors):
             raise ValueError(f"{term} is a product of sums; only linear combinations of sums are compared")
-        (limits,), summand, front = sums[0].limits, sums[0].function, Mul(*others)
+        (limits,), summand, front = sums[0].limits, sums[0].function, Mul(*factors)
         if front.has(limits[0]):
-            other = Dummy(limits[0].name, **limits[0].assumptions0)
-            limits, summand = (other, *limits[1:]), summand.subs(limits[0], other)
+            index = Dummy(limits[0].name, **limits[0].assumptions0)
+            limits, summand = (index, *limits[1:]), summand.subs(limits[0], index)
         parts.append((limits, front * summand))
-    return parts, rest
+    return parts, remainder
 
 
 def _distribute(expression: Expr) -> Expr:
@@ -68,8 +68,8 @@ def one_sum(expression: Expr) -> tuple[Expr, _Limits] | None:
     >>> one_sum(s * Sum(j, (j, 1, M)))
     (j*s, (j, 1, M))
     """
-    parts, rest = summands(expression)
-    if rest != 0 or len(parts) != 1:
+    parts, remainder = summands(expression)
+    if remainder != 0 or len(parts) != 1:
         return None
     ((limits, summand),) = parts.items()
     return summand, limits

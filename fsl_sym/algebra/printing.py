@@ -20,6 +20,8 @@ def latex(expression: Basic) -> str:
     "{\\beta}'"
     """
     letters = {
-        each: Symbol(each.name.replace("'", "prime")) for each in expression.atoms(Symbol) if each.is_commutative
+        letter: Symbol(letter.name.replace("'", "prime"))
+        for letter in expression.atoms(Symbol)
+        if letter.is_commutative
     }
     return str(sympy_latex(expression.xreplace(letters)))

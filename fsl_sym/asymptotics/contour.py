@@ -39,7 +39,7 @@ def contour_disagreement(expansion: Expansion) -> str | None:
         singular = [-start - n for start in starts for n in range(8)] + [(w - 1) / power]
         for pole in dict.fromkeys(term.pole for term in expansion.terms):
             centre = simplified(pole.subs(point))
-            near = [abs(other - centre) for other in singular if simplified(other - centre) != 0]
+            near = [abs(singularity - centre) for singularity in singular if simplified(singularity - centre) != 0]
             radius = _CIRCLE_RADIUS * min([Rational(1), *near])
             total: Expr = Integer(0)
             # All parameters are real: the lower half of the circle holds the conjugates of the upper half.

@@ -168,20 +168,20 @@ class Expansion:
 
     def at(self, values: Mapping[Symbol, Expr]) -> Expansion:
         """The expansion with parameters set, derived anew, so that it is right at a resonance too."""
-        given = assigned(values)
-        parts = tuple(piece.at(given) for piece in self.parts)
-        w, power, prefactor = (simplified(e.subs(given)) for e in (self.w, self.beta, self.prefactor))
+        numbers = assigned(values)
+        parts = tuple(piece.at(numbers) for piece in self.parts)
+        w, power, prefactor = (simplified(e.subs(numbers)) for e in (self.w, self.beta, self.prefactor))
         return _expand(parts, w, power, self.x, prefactor)
 
     def leading(self) -> tuple[tuple[Boolean, Term], ...]:
         """Each term that can lead, with the condition on the parameters under which it does."""
         terms = []
         for term in self.terms:
-            gaps = [(other, sign(term.power - other.power)) for other in self.terms if other is not term]
+            gaps = [(rival, sign(term.power - rival.power)) for rival in self.terms if rival is not term]
             # at one power the logarithm decides
-            if any(g == -1 or (g == 0 and other.log_power > term.log_power) for other, g in gaps):
+            if any(g == -1 or (g == 0 and rival.log_power > term.log_power) for rival, g in gaps):
                 continue
-            unclear = [Gt(essential_factor(term.power - other.power), 0) for other, g in gaps if g is None]
+            unclear = [Gt(essential_factor(term.power - rival.power), 0) for rival, g in gaps if g is None]
             terms.append((And(*unclear), term))
         return tuple(terms)
 
@@ -351,7 +351,7 @@ def _expand(parts: tuple[Piece, ...], w: Expr, beta: Expr, x: Symbol, prefactor:
 def _without_powers(parts: tuple[Piece, ...], w: Expr, beta: Expr, x: Symbol, prefactor: Expr) -> Expansion:
     """The expansion where pure powers leave the transform no strip: their sums are values of zeta, the rest expands."""
     summed = [piece for piece in parts if piece.rate is None and sign(w + beta * piece.power - 1) == 1]
-    rest = tuple(piece for piece in parts if piece not in summed)
+    remaining = tuple(piece for piece in parts if piece not in summed)
     if not summed:
         raise ValueError(
             "no strip exists in which the transform of f and the zeta series both converge: expand the terms of f, or "
@@ -362,11 +362,11 @@ def _without_powers(parts: tuple[Piece, ...], w: Expr, beta: Expr, x: Symbol, pr
         front = piece.coefficient * zeta(simplified(w + beta * piece.power)) * prefactor * x**piece.power
         shift = simplified(x * diff(front, x) / front)
         powers.append(Term(simplified(front.subs(x, 1)), shift, 0, simplified(-piece.power)))
-    if not rest:
+    if not remaining:
         return Expansion(
             parts, w, beta, x, prefactor, tuple(_ordered(powers)), (), (), "0: every sum is a value of zeta"
         )
-    expansion = _expand(rest, w, beta, x, prefactor)
+    expansion = _expand(remaining, w, beta, x, prefactor)
     return replace(expansion, parts=parts, terms=tuple(_ordered([*expansion.terms, *powers])))
 
 

@@ -56,8 +56,8 @@ class Piece:
 
     def at(self, values: Mapping[Symbol, Expr]) -> Piece:
         """The piece with parameters set."""
-        fields, given = (self.coefficient, self.power, self.rate, self.order), assigned(values)
-        return Piece(*[None if e is None else simplified(e.subs(given)) for e in fields])
+        fields, numbers = (self.coefficient, self.power, self.rate, self.order), assigned(values)
+        return Piece(*[None if e is None else simplified(e.subs(numbers)) for e in fields])
 
     def transform(self, z: Expr) -> Expr:
         """The Mellin transform, continued: Gamma integrals; a pure power only moves the strip and contributes 0."""
@@ -173,7 +173,7 @@ def orders_at_zero(parts: tuple[Piece, ...]) -> list[Expr]:
             else:
                 powers.append((piece.power + piece.order + n, term * piece.rate**piece.order / (piece.order + n)))
     exponents = [exponent for exponent, _ in _collect(powers)]
-    lowest = [e for e in exponents if not any(sign(e - other) == 1 for other in exponents)]
+    lowest = [e for e in exponents if not any(sign(e - exponent) == 1 for exponent in exponents)]
     if not lowest:
         raise ValueError("the function is zero")
     return lowest

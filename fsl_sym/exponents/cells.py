@@ -67,7 +67,7 @@ class Explorer:
                 step = self._step(task)
             except OutOfTime:
                 self.in_time = False
-                return [*cells, *(Cell(each.box, None, each.point) for each in (task, *tasks))]
+                return [*cells, *(Cell(remaining.box, None, remaining.point) for remaining in (task, *tasks))]
             done += 1
             if isinstance(step, Cell):
                 cells.append(step)
@@ -82,7 +82,7 @@ class Explorer:
     def _step(self, task: _Task) -> Cell | list[_Task]:
         """The cell that a box is, or its parts; no parts where it is shown to be empty."""
         box, point = task.box, task.point
-        holding = next((each for each in self.optimiser.outcomes if each.holds(box)), None)
+        holding = next((outcome for outcome in self.optimiser.outcomes if outcome.holds(box)), None)
         if point is None:
             point = self.points.among_known(box)
         if point is None:
@@ -94,15 +94,17 @@ class Explorer:
             return Cell(box, holding, point)
         if point is not None:
             return self._parts(task, self.optimiser.outcome(self._named(point)), point)
-        undecided = [each for each in self.optimiser.outcomes if each.holds(box) is None]
+        undecided = [outcome for outcome in self.optimiser.outcomes if outcome.holds(box) is None]
         if not undecided or task.blind == MOST_BLIND_CUTS:
             return Cell(box, None, None)
-        simplest = min(undecided, key=lambda each: sum(condition.holds(box) is None for condition in each.conditions))
+        simplest = min(
+            undecided, key=lambda outcome: sum(condition.holds(box) is None for condition in outcome.conditions)
+        )
         return self._parts(task, simplest, None)
 
     def _parts(self, task: _Task, outcome: Outcome, point: Point | None) -> Cell | list[_Task]:
         """The box split at a wall on which the outcome rests; that with the point comes last, to be taken first."""
-        condition = next((each for each in outcome.conditions if each.holds(task.box) is None), None)
+        condition = next((condition for condition in outcome.conditions if condition.holds(task.box) is None), None)
         if condition is None:
             return Cell(task.box, outcome, point)
         wall = condition.undecided(task.box)

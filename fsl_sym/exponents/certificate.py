@@ -136,12 +136,12 @@ def proves(certificate: Certificate, sign: Callable[[Any], int | None]) -> bool:
     for proof in certificate.branches:
         used = [(place, weight) for place, weight in enumerate(proof.multipliers) if weight != 0]
         combined = [Add(*(weight * proof.coefficients[place][k] for place, weight in used)) for k in columns]
-        wanted = [0 if proof.infeasible else int(k == 0) for k in columns]
+        goals = [0 if proof.infeasible else int(k == 0) for k in columns]
         bound = [Add(*(weight * proof.right[place][part] for place, weight in used)) for part in range(3)]
         least, allowed = ((0, 0, 0), (1,)) if proof.infeasible else (certificate.value, (0, 1))
         if not (
             all(sign(weight) in (0, 1) for _, weight in used)
-            and all(sign(total - goal) == 0 for total, goal in zip(combined, wanted, strict=True))
+            and all(sign(total - goal) == 0 for total, goal in zip(combined, goals, strict=True))
             and _lexicographic_sign(bound, least, sign) in allowed
         ):
             return False
@@ -178,7 +178,7 @@ def _is_finite(entry: Any, sign: Callable[[Any], int | None]) -> bool:
 def _lexicographic_sign(left: Sequence[Any], right: Sequence[Any], sign: Callable[[Any], int | None]) -> int | None:
     """The sign of the first component in which two triples differ; None where it is not known."""
     signs = (sign(mine - theirs) for mine, theirs in zip(left, right, strict=True))
-    return next((each for each in signs if each != 0), 0)
+    return next((component_sign for component_sign in signs if component_sign != 0), 0)
 
 
 def _at(certificate: Certificate, parameters: Mapping[Symbol, Rational]) -> Certificate:

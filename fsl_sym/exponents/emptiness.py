@@ -40,7 +40,7 @@ class Demand:
     @cached_property
     def signs(self) -> tuple[frozenset[Monomial], frozenset[Monomial]]:
         """The monomials with positive and those with negative coefficients."""
-        positive = frozenset(monomial for monomial, each in self.polynomial.items() if each > 0)
+        positive = frozenset(monomial for monomial, coefficient in self.polynomial.items() if coefficient > 0)
         return positive, frozenset(self.polynomial) - positive
 
 
@@ -77,10 +77,10 @@ class Emptiness:
         if key not in self._pairs:
             self.clock.check()
             self._pairs[key] = any(
-                _opposed(one, other, self._free)
+                _opposed(first_demand, second_demand, self._free)
                 for left, right in self._multipliers()
-                for one in self._raised(first, a, left)
-                for other in self._raised(second, b, right)
+                for first_demand in self._raised(first, a, left)
+                for second_demand in self._raised(second, b, right)
             )
         return self._pairs[key]
 
@@ -91,12 +91,12 @@ class Emptiness:
         return self._products[key]
 
     def _multipliers(self) -> Iterator[tuple[Monomial, Monomial]]:
-        one = self._unit()
-        yield one, one
+        unit = self._unit()
+        yield unit, unit
         for index in range(self._count):
             if index not in self._free:
-                yield one, self._unit(index)
-                yield self._unit(index), one
+                yield unit, self._unit(index)
+                yield self._unit(index), unit
 
     def _unit(self, *indices: int) -> Monomial:
         return tuple(indices.count(k) for k in range(self._count))
@@ -105,7 +105,7 @@ class Emptiness:
         if wall not in self._mapped:
             self._mapped[wall] = on_orthant(self.walls.polynomials[wall], self.walls.domain)
         polynomial = self._mapped[wall]
-        opposite = {monomial: -each for monomial, each in polynomial.items()}
+        opposite = {monomial: -coefficient for monomial, coefficient in polynomial.items()}
         side = _side(signs)
         if side == 0:
             return [Demand(polynomial, False), Demand(opposite, False)]
@@ -120,9 +120,11 @@ class Emptiness:
         for demand, equality in demands:
             # what brings one of its monomials to one that is there
             quotients = {_quotient(mine, theirs) for mine in monomials for theirs in demand.polynomial}
-            for each in dict.fromkeys([*units, *sorted(quotient for quotient in quotients if quotient is not None)]):
-                if equality or not any(each[k] for k in self._free):
-                    columns.append(demand.times(each))
+            for monomial in dict.fromkeys(
+                [*units, *sorted(quotient for quotient in quotients if quotient is not None)]
+            ):
+                if equality or not any(monomial[k] for k in self._free):
+                    columns.append(demand.times(monomial))
         columns = _useful(columns, self._free)
         return len(columns) <= MOST_COLUMNS and _has_contradiction(columns, self._free, self.clock)
 
@@ -157,7 +159,7 @@ def _opposed(first: Demand, second: Demand, free: list[int]) -> bool:
     least = Fraction(0)
     most: Fraction | None = None
     for monomial in first.polynomial.keys() | second.polynomial.keys():
-        mine, theirs = (each.polynomial.get(monomial, Fraction(0)) for each in (first, second))
+        mine, theirs = (demand.polynomial.get(monomial, Fraction(0)) for demand in (first, second))
         for sign in (1, -1) if any(monomial[k] % 2 for k in free) else (1,):
             a, b = sign * mine, sign * theirs
             if b > 0:
@@ -249,7 +251,7 @@ def _contradiction(weighted: list[tuple[Demand, Fraction]], free: list[int]) -> 
         for monomial, coefficient in demand.polynomial.items():
             total[monomial] = total.get(monomial, Fraction(0)) + weight * coefficient
     total = {monomial: coefficient for monomial, coefficient in total.items() if coefficient}
-    if any(each > 0 or any(monomial[k] % 2 for k in free) for monomial, each in total.items()):
+    if any(coefficient > 0 or any(monomial[k] % 2 for k in free) for monomial, coefficient in total.items()):
         return False
     below = any(not any(monomial[k] for k in free) for monomial in total)
     return below or any(demand.strict for demand, _ in weighted)
@@ -269,11 +271,11 @@ def _chosen(table: list[list[float]], gains: list[float], clock: Clock) -> tuple
         # all ratios are 0: the largest pivot is the safest
         leaving = max(range(len(table)), key=lambda i: table[i][entering], default=None)
         if leaving is None or table[leaving][entering] < ROUNDING:
-            vanishing = [each - size for k, each in enumerate(outside) if each >= size]
-            return [each for each in inside if each < size], vanishing, outside[entering]
+            vanishing = [column - size for k, column in enumerate(outside) if column >= size]
+            return [column for column in inside if column < size], vanishing, outside[entering]
         line = table[leaving]
         pivot = line[entering]
-        scaled = [each / pivot for each in line]
+        scaled = [entry / pivot for entry in line]
         scaled[entering] = 1 / pivot
         for row in (*table, gains):
             factor = row[entering]
@@ -288,14 +290,14 @@ def _chosen(table: list[list[float]], gains: list[float], clock: Clock) -> tuple
 def _solved(matrix: list[list[Fraction]], right: list[Fraction]) -> list[Fraction] | None:
     """The solution of a square system; None where it is singular."""
     size = len(right)
-    work = [[*row, each] for row, each in zip(matrix, right, strict=True)]
+    work = [[*row, constant] for row, constant in zip(matrix, right, strict=True)]
     for k in range(size):
         place = next((i for i in range(k, size) if work[i][k]), None)
         if place is None:
             return None
         work[k], work[place] = work[place], work[k]
         pivot = work[k][k]
-        work[k] = [each / pivot for each in work[k]]
+        work[k] = [entry / pivot for entry in work[k]]
         for i in range(size):
             factor = work[i][k]
             if i != k and factor:
@@ -311,7 +313,7 @@ def on_orthant(polynomial: Any, domain: Domain) -> Polynomial:
     >>> on_orthant(1 - x, Domain({Symbol("x"): (0, 1)}))
     {(0,): Fraction(1, 1)}
     """
-    current = {monomial: as_fraction(each) for monomial, each in polynomial.terms()}
+    current = {monomial: as_fraction(coefficient) for monomial, coefficient in polynomial.terms()}
     for place, (lower, upper) in enumerate(domain.ends):
         degree = max((monomial[place] for monomial in current), default=0)
         if lower is not None and upper is not None:
@@ -328,7 +330,7 @@ def on_orthant(polynomial: Any, domain: Domain) -> Polynomial:
             for exponent, factor in enumerate(powers[monomial[place]]):
                 key = (*monomial[:place], exponent, *monomial[place + 1 :])
                 mapped[key] = mapped.get(key, Fraction(0)) + coefficient * factor
-        current = {monomial: each for monomial, each in mapped.items() if each}
+        current = {monomial: coefficient for monomial, coefficient in mapped.items() if coefficient}
     return current
 
 

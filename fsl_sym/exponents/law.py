@@ -196,7 +196,8 @@ class _Reader:
     def choices(self) -> tuple[tuple[Constraint, ...], ...]:
         scope = replace(self.law, loss=self.law.budget, constraints=())
         parsed = [
-            _parsed(_Constrained(each, scope, scope.domain.symbols, self.clock)) for each in _flat(self.law.constraints)
+            _parsed(_Constrained(constraint, scope, scope.domain.symbols, self.clock))
+            for constraint in _flat(self.law.constraints)
         ]
         choices = []
         for choice in product(*parsed):
@@ -220,7 +221,7 @@ class _Reader:
         try:
             element = self.law.field.from_sympy(function)
         except (PolynomialError, ValueError, TypeError) as error:
-            free = ", ".join(f"{each}: (0, None)" for each in sorted(map(str, shown.free_symbols)))
+            free = ", ".join(f"{symbol}: (0, None)" for symbol in sorted(map(str, shown.free_symbols)))
             hint = f"declare every symbol of an exponent as a parameter with its range, as in parameters={{{free}}}"
             if function.has(Min, Max):
                 hint = "for a base of at least 1, N**Min(a, b) is Min(N**a, N**b), and likewise for Max"
@@ -356,14 +357,14 @@ class _Reader:
     def _reduced(self, branches: Iterable[Iterable[Affine]]) -> Branches:
         """Branches without repeated forms, and without one that contains all forms of another (it is never less)."""
         sets: dict[frozenset[Affine], Branch] = {}
-        for each in branches:
+        for forms in branches:
             self.clock.check()
-            branch = tuple(dict.fromkeys(each))
+            branch = tuple(dict.fromkeys(forms))
             sets.setdefault(frozenset(branch), branch)
         kept: list[frozenset[Affine]] = []
         for mine in sorted(sets, key=len):
             self.clock.check()
-            if not any(other <= mine for other in kept):
+            if not any(smaller <= mine for smaller in kept):
                 kept.append(mine)
         chosen = set(kept)
         return tuple(branch for key, branch in sets.items() if key in chosen)

@@ -59,10 +59,10 @@ class Outcome:
         """Whether all conditions hold all over a box (True), one of them nowhere (False), or neither (None)."""
         answer: bool | None = True
         for condition in self.conditions:
-            each = condition.holds(box)
-            if each is False:
+            held = condition.holds(box)
+            if held is False:
                 return False
-            if each is None:
+            if held is None:
                 answer = None
         return answer
 
@@ -118,13 +118,15 @@ class Optimiser:
             for maximise in (False, True):
                 self.clock.check()
                 candidates = [self._end(index, best, values, coordinate, maximise) for index in tied]
-                pick = (max if maximise else min)(candidates, key=lambda each: values.triple(each.point[coordinate]))
+                pick = (max if maximise else min)(
+                    candidates, key=lambda candidate: values.triple(candidate.point[coordinate])
+                )
                 end = pick.point[coordinate]
                 conditions.extend(pick.attains(self.walls))
-                for each in candidates:
-                    conditions.extend(each.bounds(self.walls))
-                    gap = self._gap(each.point[coordinate], end)
-                    inward = self._gap(end, each.point[coordinate]) if maximise else gap
+                for candidate in candidates:
+                    conditions.extend(candidate.bounds(self.walls))
+                    gap = self._gap(candidate.point[coordinate], end)
+                    inward = self._gap(end, candidate.point[coordinate]) if maximise else gap
                     conditions.append(self.walls.condition(inward, AT_LEAST_ZERO))
                 ends.append(end)
             ranges.append((ends[0], ends[1]))

@@ -65,9 +65,12 @@ class Points:
         if not self.symbols:
             return self.known[0]
         solved = self._solve([wall for wall, signs in asked.items() if signs == {0}])
-        free = [k for k in range(len(self.symbols)) if k not in {each.place for each in solved}]
+        free = [k for k in range(len(self.symbols)) if k not in {solution.place for solution in solved}]
         ranked = sorted(self.known, key=lambda point: self._wrong(point, asked))
-        starts = [*ranked[:STARTS], *(Point(tuple(each.values())) for each in self.domain.sample(2, len(self.known)))]
+        starts = [
+            *ranked[:STARTS],
+            *(Point(tuple(sample.values())) for sample in self.domain.sample(2, len(self.known))),
+        ]
         for start in starts:
             here = self._completed(start.coordinates, solved)
             best = None if here is None else self._score(here, asked)
@@ -102,23 +105,23 @@ class Points:
         solved: list[_Solved] = []
         for wall in vanishing:
             polynomial = self.walls.polynomials[wall]
-            for each in solved:
-                polynomial = _put(polynomial, each)
+            for solution in solved:
+                polynomial = _put(polynomial, solution)
             for place in range(len(self.symbols)):
                 if polynomial and polynomial.degree(polynomial.ring.gens[place]) == 1:
-                    bottom, rest = _linear(polynomial, place)
-                    solved.append(_Solved(place, -rest, bottom))
+                    bottom, constant = _linear(polynomial, place)
+                    solved.append(_Solved(place, -constant, bottom))
                     break
         return solved
 
     def _completed(self, coordinates: Sequence[Fraction], solved: Sequence[_Solved]) -> tuple[Fraction, ...] | None:
         """The point with its solved parameters put right, the last solved first; None at a pole."""
         values = list(coordinates)
-        for each in reversed(solved):
-            bottom = value_at(each.bottom, tuple(values))
+        for solution in reversed(solved):
+            bottom = value_at(solution.bottom, tuple(values))
             if not bottom:
                 return None
-            values[each.place] = value_at(each.top, tuple(values)) / bottom
+            values[solution.place] = value_at(solution.top, tuple(values)) / bottom
         return tuple(values)
 
     def _along(
@@ -128,14 +131,14 @@ class Points:
         lower, upper = self.domain.ends[place]
         roots: set[Fraction] = set()
         bounds = [
-            self.walls.polynomials[0].ring.gens[each.place] - end
-            for each in solved
-            for end in self.domain.ends[each.place]
+            self.walls.polynomials[0].ring.gens[solution.place] - end
+            for solution in solved
+            for end in self.domain.ends[solution.place]
             if end is not None
         ]
         for polynomial in (*(self.walls.polynomials[wall] for wall in asked), *bounds):
-            for each in solved:
-                polynomial = _put(polynomial, each)
+            for solution in solved:
+                polynomial = _put(polynomial, solution)
             roots.update(_roots(_on_line(polynomial, base, place)))
         inside = sorted(root for root in roots if (lower is None or root > lower) and (upper is None or root < upper))
         values = list(inside)
@@ -181,8 +184,8 @@ def _put(polynomial: Any, solved: _Solved) -> Any:
     parts: dict[int, Any] = {}
     for monomial, coefficient in polynomial.terms():
         exponent = monomial[solved.place]
-        rest = (*monomial[: solved.place], 0, *monomial[solved.place + 1 :])
-        parts[exponent] = parts.get(exponent, ring.zero) + ring({rest: coefficient})
+        exponents = (*monomial[: solved.place], 0, *monomial[solved.place + 1 :])
+        parts[exponent] = parts.get(exponent, ring.zero) + ring({exponents: coefficient})
     degree = max(parts, default=0)
     powers = [(ring.one, ring.one)]
     for _ in range(degree):
@@ -225,7 +228,7 @@ def _roots(coefficients: list[Fraction]) -> Iterator[Fraction]:
             simple = as_fraction(left + right) / 2
             for denominator in (64, 4096):
                 near = simple.limit_denominator(denominator)
-                if sum(each * near**k for k, each in enumerate(coefficients)) == 0:
+                if sum(coefficient * near**k for k, coefficient in enumerate(coefficients)) == 0:
                     simple = near
             yield simple
 

@@ -179,18 +179,18 @@ class Programme:
 
 def programmes(law: Law, arithmetic: Arithmetic, clock: Clock) -> Iterator[Programme]:
     """The programmes of a law, one for each way to resolve its minima and its constraints."""
-    zero, one = law.field.zero, law.field.one
+    zero, unit = law.field.zero, law.field.one
     places = range(len(law.variables) + 1)
     box = [
-        arithmetic.row(tuple(sign if k == place else zero for k in places), (-one, zero, zero))
-        for sign in (one, -one) for place in places
+        arithmetic.row(tuple(sign if k == place else zero for k in places), (-unit, zero, zero))
+        for sign in (unit, -unit) for place in places
     ]  # fmt: skip
-    branches = [[arithmetic.bound(one, form) for form in branch] for branch in law.branches(clock)]
+    branches = [[arithmetic.bound(unit, form) for form in branch] for branch in law.branches(clock)]
     choices = [
         [
             arithmetic.bound(zero, side)
             for constraint in choice for form in constraint.forms
-            for side in ((form, form.scaled(-one)) if constraint.equality else (form,))
+            for side in ((form, form.scaled(-unit)) if constraint.equality else (form,))
         ]
         for choice in law.choices(clock)
     ]  # fmt: skip
@@ -317,12 +317,12 @@ class Arithmetic:
             _, pivot_row, column = min(candidates)
             scale = self.one / work[pivot_row][column]
             work[pivot_row] = [self.times(scale, entry) for entry in work[pivot_row]]
-            for other in range(size):
-                factor = work[other][column]
-                if other != pivot_row and factor:
-                    work[other] = [
+            for row in range(size):
+                factor = work[row][column]
+                if row != pivot_row and factor:
+                    work[row] = [
                         self.minus(entry, self.times(factor, pivot)) if pivot else entry
-                        for entry, pivot in zip(work[other], work[pivot_row], strict=True)
+                        for entry, pivot in zip(work[row], work[pivot_row], strict=True)
                     ]
             remaining.discard(pivot_row)
             placed[column] = pivot_row

@@ -51,8 +51,8 @@ class Assembly:
                 self._class_of(part.cell.box, part.cell.outcome, classes).append(part)
         patches = []
         for formulas, members in classes:
-            others = [part for part in parts if part not in members]
-            for box in self._boxes(members, others):
+            outside = [part for part in parts if part not in members]
+            for box in self._boxes(members, outside):
                 inside = [part.cell for part in members if self._meets(part, box)]
                 point = self._point(box, inside)
                 if point is not None or not self.emptiness.impossible(box):
@@ -96,24 +96,26 @@ class Assembly:
                 box[wall] = left
         return _Part(box, cell)
 
-    def _boxes(self, members: Sequence[_Part], others: Sequence[_Part]) -> Iterator[Box]:
+    def _boxes(self, members: Sequence[_Part], outside: Sequence[_Part]) -> Iterator[Box]:
         hull = {
             wall: frozenset().union(*(part.box.get(wall, ANY) for part in members))
             for wall in range(len(self.walls.polynomials))
         }
-        against = self._against(hull, others)
+        against = self._against(hull, outside)
         if against is None:
-            yield self._widened(hull, others)
+            yield self._widened(hull, outside)
             return
         wall = self._where_to_cut(hull, members, against)
         if wall is None:
             yield from (part.box for part in members)
             return
         for sign in sorted(hull[wall], reverse=True):
-            one = frozenset((sign,))
-            inside = [_Part({**part.box, wall: one}, part.cell) for part in members if self._meets(part, {wall: one})]
+            signs = frozenset((sign,))
+            inside = [
+                _Part({**part.box, wall: signs}, part.cell) for part in members if self._meets(part, {wall: signs})
+            ]
             if inside:
-                yield from self._boxes(inside, others)
+                yield from self._boxes(inside, outside)
 
     def _where_to_cut(self, hull: Box, members: Sequence[_Part], against: _Part) -> int | None:
         """The wall that parts most members from a cell of other formulas; None where nothing is parted."""
@@ -124,17 +126,17 @@ class Assembly:
         wall = max((wall for wall, signs in hull.items() if len(signs) > 1), key=parted, default=None)
         return None if wall is None or not parted(wall) else wall
 
-    def _widened(self, box: Box, others: Sequence[_Part]) -> Box:
+    def _widened(self, box: Box, outside: Sequence[_Part]) -> Box:
         """The box with every condition dropped that parts it from no other cell; long polynomials go first."""
         for wall in self._order:
             trial = {**box, wall: ANY}
-            if self._against(trial, others) is None:
+            if self._against(trial, outside) is None:
                 box = trial
         return {wall: signs for wall, signs in box.items() if signs != ANY}
 
-    def _against(self, box: Box, others: Sequence[_Part]) -> _Part | None:
+    def _against(self, box: Box, outside: Sequence[_Part]) -> _Part | None:
         """A cell that is not shown to lie outside the box; those with a point inside, which are many, come first."""
-        near = [part for part in others if self._compatible(part, box)]
+        near = [part for part in outside if self._compatible(part, box)]
         return next((part for part in near if self._has_point(part, box)), None) or next(
             (part for part in near if self._meets(part, box)), None
         )
@@ -148,8 +150,8 @@ class Assembly:
     def _meets(self, part: _Part, box: Box) -> bool:
         if not self._compatible(part, box):
             return False
-        both = {**part.cell.box, **{wall: signs & part.box.get(wall, ANY) for wall, signs in box.items()}}
-        return self._has_point(part, box) or not self.emptiness.impossible(both)
+        meeting = {**part.cell.box, **{wall: signs & part.box.get(wall, ANY) for wall, signs in box.items()}}
+        return self._has_point(part, box) or not self.emptiness.impossible(meeting)
 
 
 def _equalities(box: Box) -> int:

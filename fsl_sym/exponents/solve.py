@@ -76,7 +76,7 @@ class Region:
 
     def growth(self, budget: Symbol) -> str:
         """How fast the loss and every variable grow with the budget, as text."""
-        orders = [f"{name} {each.as_text(budget)}" for name, each in self.variables.items()]
+        orders = [f"{name} {orders.as_text(budget)}" for name, orders in self.variables.items()]
         return ", ".join([f"loss {self.loss.as_text(budget)}", *orders])
 
     @property
@@ -138,20 +138,20 @@ class ExponentSolution:
         Raises ValueError where the point lies outside the given ranges or does not name every parameter, TypeError for
         a float.
         """
-        given = {} if point is None else point
-        instance_of("point", given, Mapping)
-        if set(given) != set(self.law.domain.symbols):
+        point = {} if point is None else point
+        instance_of("point", point, Mapping)
+        if set(point) != set(self.law.domain.symbols):
             raise ValueError(
-                f"the point {dict(given)} must give a value to each of the parameters {self.law.domain.symbols} and to "
+                f"the point {dict(point)} must give a value to each of the parameters {self.law.domain.symbols} and to "
                 "nothing else (symbols, not their names)"
             )
-        values = {symbol: exact(given[symbol]) for symbol in self.law.domain.symbols}
+        values = {symbol: exact(point[symbol]) for symbol in self.law.domain.symbols}
         fractions = {symbol: as_fraction(value) for symbol, value in values.items()}
         if not self.law.domain.contains(fractions):
             raise ValueError(f"{values} lies outside the ranges {dict(self.law.domain.ranges)} of the parameters")
         outcome = self._optimiser.outcome(fractions)
         loss, ranges = _read(outcome.formulas, self.law)
-        numbers = {symbol: each.subs(values) for symbol, each in ranges.items()}
+        numbers = {symbol: orders.subs(values) for symbol, orders in ranges.items()}
         return Region((), loss.subs(values), numbers, values, (certificate_of(outcome, values),), self.law.budget)
 
     def __repr__(self) -> str:
@@ -181,11 +181,11 @@ class ExponentSolution:
         lines = [rf"\text{{note: {_plain(note)}}}" for note in self.notes]
         if not self.complete:
             where = r" \text{ or } ".join(
-                r"\text{everywhere}" if each == True else latex(each)  # noqa: E712  (sympy's true)
-                for each in self.unresolved[:SHOWN]
+                r"\text{everywhere}" if condition == True else latex(condition)  # noqa: E712  (sympy's true)
+                for condition in self.unresolved[:SHOWN]
             )
-            more = r" \text{ or } \dots" if len(self.unresolved) > SHOWN else ""
-            lines.insert(0, rf"\text{{not proved complete; unresolved: }} {where}{more}")
+            ellipsis = r" \text{ or } \dots" if len(self.unresolved) > SHOWN else ""
+            lines.insert(0, rf"\text{{not proved complete; unresolved: }} {where}{ellipsis}")
         if not lines:
             return f"${table}$"
         return rf"$\begin{{array}}{{l}}{table} \\[4pt] " + r" \\ ".join(lines) + r"\end{array}$"

@@ -131,7 +131,7 @@ class Walls:
         """The sign of a wall at a point given in floating point; 0 where rounding could change it."""
         for polynomial in self.polynomials[len(self._terms) :]:
             self._terms.append([
-                (int(value.numerator) / int(value.denominator), [(k, each) for k, each in enumerate(exponents) if each])
+                (int(value.numerator) / int(value.denominator), [(k, n) for k, n in enumerate(exponents) if n])
                 for exponents, value in polynomial.terms()
             ])  # fmt: skip
         total = size = 0.0

@@ -38,7 +38,7 @@ def _phase_noise(phase: Phase, later: Expr) -> Derivation:
         return plain
     along = phase.length * _SHARE**2
     turned = (whole.function.subs(tau, along), mode.subs(tau, along))
-    inside, inner = (each * 2 * phase.length * _SHARE for each in turned)
+    inside, inner = (integral * 2 * phase.length * _SHARE for integral in turned)
     by_share = Integral(inside, (_SHARE, 0, 1))
     with_share = Derivation(
         title,

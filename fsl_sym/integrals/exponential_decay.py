@@ -165,7 +165,7 @@ def i1_finite() -> FiniteSize:
         ),
         "lemma: N-exp-decay",
     )
-    rest = Derivation(
+    missing_trace = Derivation(
         "missing trace",
         "The trace beyond M",
         (
@@ -175,7 +175,7 @@ def i1_finite() -> FiniteSize:
     )
     approximation = zeta(beta) / 2 - missing - stable.approximation
     error = stable.error + M**-beta / 2
-    return FiniteSize(i1_sum(), approximation, error, stable.window, smooth, (rest,))
+    return FiniteSize(i1_sum(), approximation, error, stable.window, smooth, (missing_trace,))
 
 
 def i1() -> ClosedForm:

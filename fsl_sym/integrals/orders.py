@@ -118,7 +118,7 @@ def i2_bounds() -> tuple[Derivation, Derivation]:
         ),
     )
     least = Min(M, T ** (1 / beta))
-    both = lemma(reduced, factor * least, AtMostBoth(by_size, by_time, factor), "both bounds")
+    upper_bound = lemma(reduced, factor * least, AtMostBoth(by_size, by_time, factor), "both bounds")
     rises = lemma(remaining(Integer(1)), remaining(1 + _V), Rises(_U, g, Integer(1), _V), "its derivative is positive")
     head = lemma(reduced, remaining(Integer(1)) * least / 2, HeadOfSum(rises, _U, g, T, beta), "modes j <= T^(1/beta)")
     own = Step(i2_sum(), reduced / (4 * T), Termwise(), "4 T I2 is a sum of g(lambda_j T)")
@@ -127,9 +127,9 @@ def i2_bounds() -> tuple[Derivation, Derivation]:
         Derivation(
             f"I2 {side} bound",
             "I2 against min{M, T^(1/beta)}/T",
-            (own, Step(own.after, share * each.conclusion.right, Linear(((share, each),)), "divided by 4 T")),
+            (own, Step(own.after, share * bound.conclusion.right, Linear(((share, bound),)), "divided by 4 T")),
         )
-        for side, each in (("lower", head), ("upper", both))
+        for side, bound in (("lower", head), ("upper", upper_bound))
     )
     return below, above
 

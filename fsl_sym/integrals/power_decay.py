@@ -183,8 +183,8 @@ def power_decay_bounds() -> tuple[Derivation, Derivation]:
         Derivation(
             f"power decay noise, {side}",
             "The noise of power decay against a T^-q, p < beta - 1",
-            (own, Step(own.after, front * each.conclusion.right, Linear(((front, each),)), "times what is in front")),
+            (own, Step(own.after, front * bound.conclusion.right, Linear(((front, bound),)), "times what is in front")),
         )
-        for side, each in (("from below", below), ("from above", above))
+        for side, bound in (("from below", below), ("from above", above))
     )
     return lower, upper

@@ -114,9 +114,9 @@ def _bounds() -> tuple[Derivation, Derivation]:
 
     """
     peak = exp(-1) / (4 * T2)
-    one = lemma(_V * exp(-2 * _V * T2) / 2, peak, Maximum(_V), "the peak of a mode: one critical point")
+    peak_of_mode = lemma(_V * exp(-2 * _V * T2) / 2, peak, Maximum(_V), "the peak of a mode: one critical point")
     mode = LAM * decay(T2) / 2
-    term = lemma(mode, peak, Instance(one, ((_V, LAM),)), "A mode of the stable phase: v = lambda_j")
+    term = lemma(mode, peak, Instance(peak_of_mode, ((_V, LAM),)), "A mode of the stable phase: v = lambda_j")
     number = over_modes(peak)
     by_size = Derivation(
         "stable bound by size",
@@ -180,11 +180,11 @@ def stable_bound() -> Derivation:
     factor = share + exp(-1) / 4
     first, second = (
         Derivation(
-            f"wider {each.name}",
-            each.title,
-            (*each.steps, Step(each.conclusion.right, factor * what, Smaller(), "a larger constant")),
+            f"wider {derivation.name}",
+            derivation.title,
+            (*derivation.steps, Step(derivation.conclusion.right, factor * growth, Smaller(), "a larger constant")),
         )
-        for each, what in ((by_size, M / T2), (by_time, order))
+        for derivation, growth in ((by_size, M / T2), (by_time, order))
     )
     smaller = Min(M / T2, order)
     step = Step(stable_sum(), factor * smaller, AtMostBoth(first, second, factor), "both bounds")

@@ -102,11 +102,13 @@ class Formula:
     def __post_init__(self) -> None:
         if self.relation not in RELATIONS:
             raise ValueError(f"unknown relation {self.relation!r}; the relations are {', '.join(RELATIONS)}")
-        wanted = set(NEEDS.get(self.relation, ()))
-        given = {name for name in ("variable", "point", "error") if getattr(self, name) is not None}
-        given |= {"program"} if self.program else set()
-        if wanted != given:
-            raise ValueError(f"a formula with {self.relation!r} needs {sorted(wanted)}, and was given {sorted(given)}")
+        needed = set(NEEDS.get(self.relation, ()))
+        present = {name for name in ("variable", "point", "error") if getattr(self, name) is not None}
+        present |= {"program"} if self.program else set()
+        if needed != present:
+            raise ValueError(
+                f"a formula with {self.relation!r} needs {sorted(needed)}, and was given {sorted(present)}"
+            )
         for name in ("left", "right", "error", "point"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, canonical(as_expression(getattr(self, name))))
@@ -119,7 +121,7 @@ class Formula:
     @property
     def free_symbols(self) -> set[Any]:
         """The letters for all of whose values the formula is said."""
-        sides = [each for each in (self.left, self.right, self.error) if each is not None]
+        sides = [side for side in (self.left, self.right, self.error) if side is not None]
         free = set().union(*(side.free_symbols for side in sides))
         return free - {self.variable}
 
@@ -354,8 +356,8 @@ def put(expression: Any, values: Mapping[Expr, Expr]) -> Any:
     if not values:
         return expression
     for item in expression.atoms(Derivative):
-        taken, others = set(item.variables), item.expr.free_symbols.difference(item.variables)
-        if any(value.free_symbols & taken for name, value in values.items() if name.free_symbols & others):
+        taken, free = set(item.variables), item.expr.free_symbols.difference(item.variables)
+        if any(value.free_symbols & taken for name, value in values.items() if name.free_symbols & free):
             raise ValueError(f"in {item} no value may hold a letter by which the derivative is taken")
     bound = {limits[0] for item in expression.atoms(Sum, Integral) for limits in item.limits}
     entering = {letter for value in values.values() for letter in value.free_symbols}

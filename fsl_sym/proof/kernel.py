@@ -58,10 +58,10 @@ class _Final:
 
     __slots__ = ()
 
-    def __init_subclass__(cls, **more: Any) -> None:
+    def __init_subclass__(cls, **keywords: Any) -> None:
         if _Final not in cls.__bases__:
             raise TypeError(f"{cls.__bases__[0].__name__} is closed: nothing may be derived from it")
-        super().__init_subclass__(**more)
+        super().__init_subclass__(**keywords)
 
 
 class Theorem(_Final):
@@ -123,12 +123,12 @@ class Theorem(_Final):
         return f"<Theorem: {self.conclusion}>"
 
     def __str__(self) -> str:
-        given = ", ".join(sorted(map(str, self.hypotheses)))
-        return f"{self.conclusion}" + (f"  [{given}]" if given else "")
+        hypotheses = ", ".join(sorted(map(str, self.hypotheses)))
+        return f"{self.conclusion}" + (f"  [{hypotheses}]" if hypotheses else "")
 
     def _repr_latex_(self) -> str:
-        given = r",\ ".join(hypothesis.latex() for hypothesis in sorted(self.hypotheses, key=str))
-        tail = rf"\qquad ({given})" if given else ""
+        hypotheses = r",\ ".join(hypothesis.latex() for hypothesis in sorted(self.hypotheses, key=str))
+        tail = rf"\qquad ({hypotheses})" if hypotheses else ""
         return rf"$\displaystyle {self.conclusion.latex()}{tail}$"
 
 
@@ -177,24 +177,24 @@ class Step(_Final):
         if fault:
             return refuse(fault)
         try:
-            proved = [each if type(each) is Theorem else each.prove() for each in getattr(self.rule, "lemmas", ())]
+            proved = [lemma if type(lemma) is Theorem else lemma.prove() for lemma in getattr(self.rule, "lemmas", ())]
             verdict = self.rule.check(
-                evaluated(self.before), evaluated(self.after), *(each.conclusion for each in proved)
+                evaluated(self.before), evaluated(self.after), *(theorem.conclusion for theorem in proved)
             )
             if not verdict.holds:
                 return verdict
-            given = set(verdict.hypotheses) | of_letters(self.formula)
-            given |= of_numbers(getattr(self.rule, "numbers", ()))
+            hypotheses = set(verdict.hypotheses) | of_letters(self.formula)
+            hypotheses |= of_numbers(getattr(self.rule, "numbers", ()))
             own, values = self.formula.free_symbols, dict(verdict.puts)
-            for each in proved:
+            for theorem in proved:
                 # a letter that a lemma alone has stands for any value that it may have
-                gone = {letter for letter in each.conclusion.free_symbols - own - set(values) if letter.is_Symbol}
-                given |= carried(unneeded_left_out(each.hypotheses, gone), values)
+                gone = {letter for letter in theorem.conclusion.free_symbols - own - set(values) if letter.is_Symbol}
+                hypotheses |= carried(unneeded_left_out(theorem.hypotheses, gone), values)
         except ProofError as error:
             return refuse(f"a lemma does not hold: {error}")
         except _UNABLE as error:
             return refuse(f"the rule could not be applied: {error}")
-        return StepVerdict(True, verdict.method, verdict.detail, tuple(sorted(given, key=str)))
+        return StepVerdict(True, verdict.method, verdict.detail, tuple(sorted(hypotheses, key=str)))
 
     def __str__(self) -> str:
         return f"{self.before}\n  {self.relation} {self.after}\n    [{self.why}]"
@@ -323,8 +323,8 @@ class Derivation(_Final, Sequence[Step]):
         verdict, conclusion = self._checked
         if not verdict.holds or conclusion is None:
             raise ProofError(f"the derivation {self.name!r} proves nothing: {verdict.detail}")
-        given = frozenset(item for step in verdict.steps for item in step.hypotheses)
-        return Theorem(_SEAL, given, conclusion, (self,))
+        hypotheses = frozenset(item for step in verdict.steps for item in step.hypotheses)
+        return Theorem(_SEAL, hypotheses, conclusion, (self,))
 
     def __reduce__(self) -> Any:
         return (Derivation, (self.name, self.title, self.steps, self.source))
@@ -382,8 +382,8 @@ def together(*derivations: Derivation) -> Theorem:
     if not all(type(derivation) is Derivation for derivation in derivations):
         raise TypeError("only derivations prove something together")
     proved = [derivation.prove() for derivation in derivations]
-    given = frozenset(item for each in proved for item in each.hypotheses)
-    return Theorem(_SEAL, given, all_of(each.conclusion for each in proved), tuple(derivations))
+    hypotheses = frozenset(item for theorem in proved for item in theorem.hypotheses)
+    return Theorem(_SEAL, hypotheses, all_of(theorem.conclusion for theorem in proved), tuple(derivations))
 
 
 _KNOWN: Final = RULES | HELD | {AllOf, Derivation, Formula, Step, Theorem}

@@ -49,52 +49,52 @@ def of_letters(statement: Statement) -> set[Hypothesis]:
     """The declared assumptions and the ranges of the letters of a statement, and where it is not 0/0, as hypotheses."""
     if not isinstance(statement, Formula):
         return {item for part in statement.parts for item in of_letters(part)}
-    given: set[Hypothesis] = set()
+    hypotheses: set[Hypothesis] = set()
     letters = {symbol for symbol in statement.free_symbols if isinstance(symbol, Symbol)}
     for letter in letters:
-        given |= declared(letter)
+        hypotheses |= declared(letter)
     if symbols.a in letters and symbols.b in letters:
-        given.add(less(symbols.b, symbols.a))
+        hypotheses.add(less(symbols.b, symbols.a))
     for side in (statement.left, statement.right, statement.error):
         if side is not None and not isinstance(side, MatrixExpr):
-            given |= _defined(side, letters)
-    return given
+            hypotheses |= _defined(side, letters)
+    return hypotheses
 
 
 def of_numbers(numbers: Iterable[Expr]) -> set[Hypothesis]:
     """Where what a lemma is multiplied by, or put to, has a value: that may be seen nowhere else once it cancels."""
-    given: set[Hypothesis] = set()
+    hypotheses: set[Hypothesis] = set()
     for number in numbers:
         letters = {letter for letter in number.free_symbols if isinstance(letter, Symbol)}
         continuous = number.has(Integral, Derivative)
         # what a function is declared to be, the lemma says or the statement does
-        functions = {item for each in number.atoms(AppliedUndef) for item in _of_function(each, continuous)}
+        functions = {item for function in number.atoms(AppliedUndef) for item in _of_function(function, continuous)}
         asked = _defined(number, letters) - functions
-        given |= asked.union(*map(declared, letters)) if asked else set()
-    return given
+        hypotheses |= asked.union(*map(declared, letters)) if asked else set()
+    return hypotheses
 
 
 def declared(letter: Symbol) -> set[Hypothesis]:
     """What a letter is declared to be, and the range that the paper gives it, as hypotheses."""
-    given: set[Hypothesis] = set()
+    hypotheses: set[Hypothesis] = set()
     if letter == symbols.beta:
-        given.add(less(Integer(1), letter))
+        hypotheses.add(less(Integer(1), letter))
     elif letter.is_positive:
-        given.add(less(Integer(0), letter))
+        hypotheses.add(less(Integer(0), letter))
     elif letter.is_nonnegative:
-        given.add(Formula(Integer(0), "<=", letter))
+        hypotheses.add(Formula(Integer(0), "<=", letter))
     elif letter.is_negative:
-        given.add(less(letter, Integer(0)))
+        hypotheses.add(less(letter, Integer(0)))
     elif letter.is_real:
-        given.add(Property(letter.name, "a real number"))
+        hypotheses.add(Property(letter.name, "a real number"))
     if letter.is_integer:
-        given.add(Property(letter.name, "a whole number"))
+        hypotheses.add(Property(letter.name, "a whole number"))
     for name in sorted(_unusual(letter.assumptions0)):
-        given.add(Property(letter.name, f"{'' if letter.assumptions0[name] else 'not '}{name}"))
-    return given
+        hypotheses.add(Property(letter.name, f"{'' if letter.assumptions0[name] else 'not '}{name}"))
+    return hypotheses
 
 
-def restrained(formula: Formula, given: Iterable[Hypothesis]) -> list[str]:
+def restrained(formula: Formula, hypotheses: Iterable[Hypothesis]) -> list[str]:
     """Which hypotheses keep a letter from running as a formula says: N = 1 where N tends to infinity.
 
     What tends to infinity may be asked to be large, what tends to 0 small.
@@ -102,7 +102,7 @@ def restrained(formula: Formula, given: Iterable[Hypothesis]) -> list[str]:
     faults = []
     if formula.relation == "->" and formula.right.has(formula.variable):
         faults = [f"{formula.variable} tends to {formula.point} and stands in the limit {formula.right}"]
-    for item in given:
+    for item in hypotheses:
         if not isinstance(item, Formula) or item.relation == "!=":
             continue
         near, far = (item.right, item.left) if formula.point == oo else (item.left, item.right)
@@ -123,33 +123,33 @@ def _unusual(known: Mapping[str, bool]) -> set[str]:
 
 def _defined(side: Expr, letters: set[Symbol]) -> set[Hypothesis]:
     """Where numbers of terms are whole, denominators are not 0 and special functions have no pole."""
-    given: set[Hypothesis] = set()
+    hypotheses: set[Hypothesis] = set()
     continuous = side.has(Integral, Derivative)
     for item in preorder_traversal(side):
         inside = [
             argument for argument in item.args if not (argument.free_symbols and argument.free_symbols <= letters)
         ]
         if isinstance(item, Sum):
-            given |= _counted(item, letters)
+            hypotheses |= _counted(item, letters)
         elif isinstance(item, Derivative) and isinstance(item.expr, AppliedUndef):
-            given.add(Property(str(item.expr.func), "a continuously differentiable function"))
+            hypotheses.add(Property(str(item.expr.func), "a continuously differentiable function"))
         elif isinstance(item, AppliedUndef):
-            given |= _of_function(item, continuous)
+            hypotheses |= _of_function(item, continuous)
         elif isinstance(item, Pow) and not item.base.is_number and item.base not in inside:
             if item.exp.is_negative is not False and not item.exp.is_nonnegative and sign(item.base) not in (1, -1):
-                given.add(Formula(item.base, "!=", Integer(0)))
+                hypotheses.add(Formula(item.base, "!=", Integer(0)))
         elif isinstance(item, log) and not inside and sign(item.args[0]) not in (1, -1):
-            given.add(Formula(item.args[0], "!=", Integer(0)))
+            hypotheses.add(Formula(item.args[0], "!=", Integer(0)))
         elif isinstance(item, gamma | loggamma | lowergamma) and item.args[0] not in inside:
-            given |= _off_the_poles(item.args[0])
+            hypotheses |= _off_the_poles(item.args[0])
         elif isinstance(item, polygamma) and item.args[1] not in inside:
-            given |= _off_the_poles(item.args[1])
+            hypotheses |= _off_the_poles(item.args[1])
         elif isinstance(item, zeta):
             if item.args[0] not in inside and sign(item.args[0] - 1) not in (1, -1):
-                given.add(Formula(item.args[0], "!=", Integer(1)))
+                hypotheses.add(Formula(item.args[0], "!=", Integer(1)))
             if len(item.args) == 2 and item.args[1] not in inside:
-                given |= _off_the_poles(item.args[1])
-    return given
+                hypotheses |= _off_the_poles(item.args[1])
+    return hypotheses
 
 
 def _off_the_poles(argument: Expr) -> set[Hypothesis]:
@@ -173,18 +173,18 @@ def _of_function(item: AppliedUndef, continuous: bool) -> set[Hypothesis]:
 
 def _counted(item: Sum, letters: set[Symbol]) -> set[Hypothesis]:
     """That the ends of a sum are whole, and that it does not run downwards; what is already known is left out."""
-    given: set[Hypothesis] = set()
+    hypotheses: set[Hypothesis] = set()
     for _, low, high in item.limits:
         ends = [end for end in (low, high) if end.free_symbols and end.free_symbols <= letters]
         # M + 1 is a whole number where M is
         parts = {part for end in ends for part in Add.make_args(end) if part.free_symbols}
-        given |= {Property(str(part), "a whole number") for part in parts if not part.is_integer}
+        hypotheses |= {Property(str(part), "a whole number") for part in parts if not part.is_integer}
         # a positive letter that is whole is at least 1
         least = {letter: 1 + Dummy(integer=True, nonnegative=True) for letter in letters if letter.is_positive}
         free = (high - low).free_symbols <= letters
         if free and high != oo and low != -oo and sign((high - low + 1).subs(least)) not in (0, 1):
-            given.add(Formula(low - 1, "<=", high))
-    return given
+            hypotheses.add(Formula(low - 1, "<=", high))
+    return hypotheses
 
 
 def carried(lemma: Iterable[Hypothesis], values: Mapping[Symbol, Expr | None]) -> set[Hypothesis]:
@@ -242,7 +242,7 @@ def _left_of(there: Formula, item: Formula) -> set[Hypothesis]:
 def _runs_in_functions(item: Formula, letter: Symbol) -> bool:
     """Whether a formula says something about functions without a definition along a letter."""
     applied = item.left.atoms(AppliedUndef) | item.right.atoms(AppliedUndef)
-    return any(letter in each.free_symbols for each in applied)
+    return any(letter in function.free_symbols for function in applied)
 
 
 def _speaks_of(item: Hypothesis, letter: Symbol) -> bool:
@@ -251,9 +251,11 @@ def _speaks_of(item: Hypothesis, letter: Symbol) -> bool:
     return letter.name in item.names
 
 
-def two_of_one_name(statement: Statement, given: Iterable[Hypothesis]) -> str:
+def two_of_one_name(statement: Statement, hypotheses: Iterable[Hypothesis]) -> str:
     """Which name two letters of a theorem have: what is said of one would be read of the other; "" where none do."""
-    letters = set().union(statement.free_symbols, *(item.free_symbols for item in given if isinstance(item, Formula)))
+    letters = set().union(
+        statement.free_symbols, *(item.free_symbols for item in hypotheses if isinstance(item, Formula))
+    )
     names = [letter.name for letter in letters if isinstance(letter, Symbol | MatrixSymbol)]
     return next((name for name in sorted(names) if names.count(name) > 1), "")
 

@@ -171,7 +171,7 @@ def own_schedule(phi: Any, name: str = "own") -> Schedule:
     phase = replace(phase, end_exponent=power / (power + 1))
     symbols = (a, K, p) if rate.has(p) else (a, K)
     made = Schedule(name, (phase,), symbols, (), (), _NO_INVERSE)
-    if all(each.verify().holds for each in made.derivation()):
+    if all(derivation.verify().holds for derivation in made.derivation()):
         return made
     # some forms need what is gone to be positive, others what is left
     return replace(made, phases=(replace(phase, open_ended=True),))
@@ -232,7 +232,7 @@ def after_stable_phase(decay: str | Schedule) -> Schedule:
             if (value := getattr(last, field)) is not None
         },
     )
-    rest = tuple(symbol for symbol in decay.parameters if symbol != K)
+    parameters = tuple(symbol for symbol in decay.parameters if symbol != K)
     return Schedule(
-        f"stable, then {decay.name}", (stable().phases[0], moved), (*rest, K1, K2), decay.ranges, (), decay.remark
+        f"stable, then {decay.name}", (stable().phases[0], moved), (*parameters, K1, K2), decay.ranges, (), decay.remark
     )

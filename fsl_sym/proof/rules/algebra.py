@@ -35,12 +35,12 @@ def moved(pairs: Pairs, *statement: Expr) -> tuple[dict[Expr, Expr], tuple[Hypot
     does not contain it. Raises ValueError for any other replacement.
     """
     swaps: dict[Expr, Expr] = {}
-    given: list[Hypothesis] = []
+    hypotheses: list[Hypothesis] = []
     free = set().union(*(side.free_symbols for side in statement))
     taken = set().union(*(side.atoms(Symbol) for side in statement))
     for place, (letter, expression) in enumerate(pairs):
-        others = set().union(*(side.free_symbols for pair in (*pairs[:place], *pairs[place + 1 :]) for side in pair))
-        fresh = sorted(filter(is_any_positive, expression.free_symbols - taken - others), key=str)
+        elsewhere = set().union(*(side.free_symbols for pair in (*pairs[:place], *pairs[place + 1 :]) for side in pair))
+        fresh = sorted(filter(is_any_positive, expression.free_symbols - taken - elsewhere), key=str)
         slopes = {new: expand(diff(expression, new), log=False) for new in fresh}
         new = next((new for new, slope in slopes.items() if not slope.has(new) and sign(slope) in (1, -1)), None)
         bound = expression.free_symbols & taken - free  # letters over which a sum or an integral runs
@@ -49,8 +49,8 @@ def moved(pairs: Pairs, *statement: Expr) -> tuple[dict[Expr, Expr], tuple[Hypot
         direction = sign(slopes[new])
         start = expression.subs(new, 0)
         swaps[letter] = expression
-        given.append(less(start, letter) if direction == 1 else less(letter, start))
-    return swaps, tuple(given)
+        hypotheses.append(less(start, letter) if direction == 1 else less(letter, start))
+    return swaps, tuple(hypotheses)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +66,8 @@ class Identity:
 
     def check(self, before: Expr, after: Expr) -> StepVerdict:
         """Compare both sides."""
-        swaps, given = moved(self.ranges, before, after)
-        return compare(put(before, swaps), put(after, swaps), given)
+        swaps, hypotheses = moved(self.ranges, before, after)
+        return compare(put(before, swaps), put(after, swaps), hypotheses)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,18 +93,18 @@ class Defined:
                 return refuse(f"{name} is declared to be more than {value} is shown to be")
             if isinstance(name, AppliedUndef) and value.free_symbols - name.free_symbols & _bound(before, after):
                 return refuse(f"{value} holds a letter that is bound in the statement")
-        given = tuple(equals(name, value) for name, value in self.definitions)
+        definitions = tuple(equals(name, value) for name, value in self.definitions)
         letters = {name: value for name, value in self.definitions if isinstance(name, Symbol)}
         functions = {name: value for name, value in self.definitions if not isinstance(name, Symbol)}
         left, right = (put(side, letters).subs(functions, simultaneous=True) for side in (before, after))
-        return compare(left, right, given)
+        return compare(left, right, definitions)
 
 
 def _moves_by_its_ends(item: Integral, variables: set[Symbol]) -> bool:
     """Whether the derivative of an integral is what stands at its ends, by the fundamental theorem."""
-    (running, lower, upper), *others = item.limits
+    (running, lower, upper), *outer = item.limits
     inside = item.function.free_symbols - {running}
-    return not others and not inside & variables and continuous_up_to_the_ends(item.function, running, lower, upper)
+    return not outer and not inside & variables and continuous_up_to_the_ends(item.function, running, lower, upper)
 
 
 def _bound(*sides: Expr) -> set[Symbol]:
@@ -130,8 +130,12 @@ class Evaluated:
             if any({oo, -oo} & {*limits} for part in item.atoms(Sum) for limits in part.limits):
                 return refuse(f"{item} is the derivative of an endless sum")
         sides = [side.replace(Derivative, lambda *parts: Derivative(*parts, evaluate=True)) for side in (before, after)]
-        rest = expand(sides[0] - sides[1])
-        return accept("derivatives taken; the difference expands to 0") if rest == 0 else refuse(f"differs by {rest}")
+        difference = expand(sides[0] - sides[1])
+        return (
+            accept("derivatives taken; the difference expands to 0")
+            if difference == 0
+            else refuse(f"differs by {difference}")
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,16 +189,16 @@ class SameDerivative:
                 return refuse(f"{side} is not shown to be continuous for all {self.variable} > 0")
         if self.variable in RANGED:
             return refuse(f"{self.variable} does not range over all positive numbers")
-        (left, slope), (right, other) = (
+        (left, slope), (right, right_slope) = (
             (
                 worked_out(self._known(side.subs(self.variable, self.at))),
                 self._known(expand(self._known(diff(side, self.variable)))),
             )
             for side in (before, after)
         )
-        given = tuple(equals(name, value) for name, value in self.given)
+        definitions = tuple(equals(name, value) for name, value in self.given)
         differs = first_difference((left, right, f"at {self.variable} = {self.at}"))
-        return differs or compare(slope, other, given, "derivatives")
+        return differs or compare(slope, right_slope, definitions, "derivatives")
 
     def _known(self, side: Expr) -> Expr:
         for expression, value in self.given:
@@ -218,12 +222,12 @@ def _is_continuous_with_integrals(side: Expr, variable: Symbol) -> bool:
     side = side.replace(is_slope, some_function)
     while inmost := [item for item in side.atoms(Integral) if not item.function.has(Integral)]:
         for item in inmost:
-            (running, *ends), *others = item.limits
+            (running, *ends), *outer = item.limits
             # up to the ends too: ever closer to them, an integrand may pile up and make the integral jump
-            if others or not continuous_up_to_the_ends(item.function, running, *ends):
+            if outer or not continuous_up_to_the_ends(item.function, running, *ends):
                 return False
             inside = (item.function, *(item.function.subs(running, end) for end in ends))
-            if not all(is_continuous(each, variable, Integer(0), oo) for each in (*inside, *ends)):
+            if not all(is_continuous(part, variable, Integer(0), oo) for part in (*inside, *ends)):
                 return False
         side = side.xreplace({item: some_function(item) for item in inmost})
     return is_continuous(side, variable, Integer(0), oo)
@@ -246,10 +250,10 @@ class Smaller:
 
     def check(self, before: Expr, after: Expr) -> StepVerdict:
         """Decide the sign of the difference."""
-        swaps, given = moved(self.ranges, before, after)
+        swaps, hypotheses = moved(self.ranges, before, after)
         decided = sign(put(after - before, swaps))
         if self.strict and (holds_infinity(before) or holds_infinity(after)):
             return refuse("a side may be infinite, and nothing is above that")
         if decided == 1 or (decided == 0 and not self.strict):
-            return accept(f"the difference has the sign {decided}", given)
+            return accept(f"the difference has the sign {decided}", hypotheses)
         return refuse(f"the sign of the difference {after - before} is {decided}")

@@ -108,6 +108,6 @@ def may_be(letter: Symbol, value: Expr) -> bool:
     decided = sign(value)
     follow = Symbol("value", **kinds[decided]).assumptions0 if decided is not None else {}
     return all(
-        follow.get(name) == wanted or getattr(value, f"is_{name}") == wanted
-        for name, wanted in letter.assumptions0.items()
+        follow.get(name) == declared or getattr(value, f"is_{name}") == declared
+        for name, declared in letter.assumptions0.items()
     )

@@ -62,9 +62,9 @@ class Monotone:
     def check(self, before: Expr, after: Expr) -> StepVerdict:
         """Compare with the supremum."""
         x, function, derivative = freely_positive(self.variable, before, self.derivative)
-        given = compare(diff(function, x), derivative, said="the derivative is not the one given")
-        if not given.holds:
-            return given
+        verdict = compare(diff(function, x), derivative, said="the derivative is not the one given")
+        if not verdict.holds:
+            return verdict
         direction = self.direction()
         if direction not in (1, -1):
             return refuse("the sign of the derivative is not decided")
@@ -154,7 +154,7 @@ class SumToIntegral:
         if total is None or integral is None:
             return refuse("expected one sum and one integral")
         (summand, (index, first, last)), (integrand, (y, lower, upper)) = total, integral
-        if any(self.h.has(each) for each in (index, y) if each != self.v):
+        if any(self.h.has(expression) for expression in (index, y) if expression != self.v):
             return refuse(f"h is a function of {self.v}, and may hold neither {index} nor {y}")
         if first != 1 or lower != 0 or last != upper or last == oo:  # of two that are infinite nothing is the error
             return refuse("the sum must run over 1..M and the integral over 0..M, for a finite M")

@@ -42,10 +42,10 @@ class Antiderivative:
         derivative = equal(diff(self.primitive, variable), integral.function)
         if not derivative.proved:
             return refuse(f"the derivative of the antiderivative is not the integrand: {derivative.detail}")
-        swaps, given = moved(self.ranges, before, after, self.primitive)
+        swaps, hypotheses = moved(self.ranges, before, after, self.primitive)
         if variable in swaps:
             return refuse("only letters of the ends are replaced")
-        seen = [put(each, swaps) for each in (self.primitive, lower, upper)]
+        seen = [put(side, swaps) for side in (self.primitive, lower, upper)]
         if not is_continuous(seen[0], variable, seen[1], seen[2]):
             return refuse("the antiderivative is not shown to be continuous between the ends of the range")
         ends = [self._at(variable, end) for end in (lower, upper)]
@@ -53,7 +53,9 @@ class Antiderivative:
             return refuse("the antiderivative has no limit that could be decided at an end of the range")
         replaced = before.xreplace({integral: ends[1] - ends[0]})
         verdict = Termwise().check(replaced, after)
-        return StepVerdict(verdict.holds, verdict.method, f"antiderivative differentiated; {verdict.detail}", given)
+        return StepVerdict(
+            verdict.holds, verdict.method, f"antiderivative differentiated; {verdict.detail}", hypotheses
+        )
 
     def _at(self, variable: Symbol, end: Expr) -> Expr | None:
         if end in (oo, 0) and not self.primitive.subs(variable, end).is_finite:
@@ -75,7 +77,8 @@ class Substitution:
         if isinstance(before, Sum) and isinstance(after, Sum) and before.limits == after.limits:
             before, after = before.function, after.function  # mode by mode
         if any(
-            side.xreplace({one: one.limits[0][0] for one in side.atoms(Integral)}).has(Sum) for side in (before, after)
+            side.xreplace({integral: integral.limits[0][0] for integral in side.atoms(Integral)}).has(Sum)
+            for side in (before, after)
         ):
             return refuse("a substitution is made in one integral, or mode by mode in two sums over the same range")
         left, right = one_integral(before), one_integral(after)

@@ -52,15 +52,19 @@ class AllCases:
         if len(known) != len(whole):
             return refuse(f"{len(whole)} regimes need as many least values, not {len(known)}")
         base = self.program[1]
-        for regime, each in zip(whole, known, strict=True):
-            if each.relation != "optimum" or each.where != regime.condition:
-                return refuse(f"{each} is no least value all over the regime {regime.name}")
-            if (each.left, each.program) != (canonical(before), self.program):
-                return refuse(f"{each} is about another law")
-            mine, own = (_powers(side, base) for side in (_chosen(after, regime), each.right))
-            equal = mine and own and all(regime.sign_of(one - other) == 0 for one, other in zip(mine, own, strict=True))
+        for regime, lemma in zip(whole, known, strict=True):
+            if lemma.relation != "optimum" or lemma.where != regime.condition:
+                return refuse(f"{lemma} is no least value all over the regime {regime.name}")
+            if (lemma.left, lemma.program) != (canonical(before), self.program):
+                return refuse(f"{lemma} is about another law")
+            mine, own = (_powers(side, base) for side in (_chosen(after, regime), lemma.right))
+            equal = (
+                mine
+                and own
+                and all(regime.sign_of(claimed - proved) == 0 for claimed, proved in zip(mine, own, strict=True))
+            )
             if not equal:
-                return refuse(f"{after} is not shown to be {each.right} all over the regime {regime.name}")
+                return refuse(f"{after} is not shown to be {lemma.right} all over the regime {regime.name}")
         return accept("regime by regime")
 
 
@@ -68,12 +72,12 @@ def _chosen(expression: Any, regime: Regime | PowerRegime) -> Any:
     """An expression with each minimum and maximum as the member that it is all over a regime; ValueError unproved."""
     if not expression.has(Min, Max):
         return expression
-    members = [_chosen(each, regime) for each in expression.args]
+    members = [_chosen(argument, regime) for argument in expression.args]
     if not isinstance(expression, Min | Max):
         return expression.func(*members)
-    wanted = (-1, 0) if isinstance(expression, Min) else (1, 0)
+    signs = (-1, 0) if isinstance(expression, Min) else (1, 0)
     for member in members:
-        if all(regime.sign_of(member - other) in wanted for other in members):
+        if all(regime.sign_of(member - rival) in signs for rival in members):
             return member
     raise ValueError(f"which of {', '.join(map(str, members))} it is in the regime {regime.name} is not shown")
 
@@ -81,7 +85,7 @@ def _chosen(expression: Any, regime: Regime | PowerRegime) -> Any:
 def _powers(order: Expr, base: Symbol) -> tuple[Expr, Expr] | None:
     """The powers of a letter and of its logarithm of which an order is the product; None of another expression."""
     powers = dict(order.as_powers_dict())
-    power, log_power = (powers.pop(each, order * 0) for each in (base, log(base)))
+    power, log_power = (powers.pop(scale, order * 0) for scale in (base, log(base)))
     return None if set(powers) - {1} else (power, log_power)
 
 
@@ -99,7 +103,7 @@ class OptimalAt(FromLemma):
     def program(self) -> tuple[Any, ...]:
         """That of the lemma, at the values."""
         variables, budget, constraints = self.lemma.conclusion.program
-        return (variables, budget, tuple(each.subs(self.values, simultaneous=True) for each in constraints))
+        return (variables, budget, tuple(constraint.subs(self.values, simultaneous=True) for constraint in constraints))
 
     @property
     def where(self) -> Any:

@@ -54,7 +54,7 @@ class Instance(FromLemma):
             return refuse(f"a lemma with the relation {known.relation!r} is not put to values")
         if infinite := next(filter(holds_infinity, self.numbers), None):
             return refuse(f"{infinite} may be infinite: no letter stands for that")
-        ranged, given = moved(self.ranges, before, after)
+        ranged, hypotheses = moved(self.ranges, before, after)
         for letter, value in self.values:
             if not may_be(letter, put(value, ranged)):
                 return refuse(f"{value} is not shown to be what {letter} is declared to be")
@@ -66,7 +66,7 @@ class Instance(FromLemma):
             left, right = right, left
         pairs = ((left, before, "left"), (right, after, "right"))
         sides = ((canonical(mine), canonical(side), f"on the {name}") for mine, side, name in pairs)
-        return first_difference(*sides) or accept("the lemma at these values", given, self.values)
+        return first_difference(*sides) or accept("the lemma at these values", hypotheses, self.values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,16 +138,16 @@ class AtMostBoth:
         """Both bounds."""
         return (self.first, self.second)
 
-    def check(self, before: Expr, after: Expr, one: Formula, other: Formula) -> StepVerdict:
+    def check(self, before: Expr, after: Expr, first: Formula, second: Formula) -> StepVerdict:
         """Compare what is bounded, and the minimum."""
-        if {one.relation, other.relation} - {"<=", "="}:
+        if {first.relation, second.relation} - {"<=", "="}:
             return refuse("both lemmas must be upper bounds")
         quantity = canonical(before)
-        if one.left != quantity or other.left != quantity:
-            return refuse(f"the lemmas bound {one.left} and {other.left}, not {quantity}")
+        if first.left != quantity or second.left != quantity:
+            return refuse(f"the lemmas bound {first.left} and {second.left}, not {quantity}")
         if sign(self.factor) != 1:
             return refuse(f"the factor {self.factor} is not shown to be positive")
-        smaller = Min(*(simplified(each.right / self.factor) for each in (one, other)))
+        smaller = Min(*(simplified(bound.right / self.factor) for bound in (first, second)))
         return compare(self.factor * smaller, canonical(after))
 
 
@@ -171,11 +171,14 @@ class HeadOfSum(FromLemma):
         if parts is None or parts[1][1] != 1 or not self.time.is_positive or sign(self.exponent) != 1:
             return refuse("expected a sum from 1, a positive time and a positive exponent")
         summand, (index, _, last) = parts
-        if any(each.has(index) for each in (self.function, self.time, self.exponent)) or index == self.variable:
+        if (
+            any(expression.has(index) for expression in (self.function, self.time, self.exponent))
+            or index == self.variable
+        ):
             return refuse(f"f, the time and the exponent may not hold {index}, over which the sum runs")
         at_one = self.function.subs(self.variable, 1)
-        more = rises.right.free_symbols - rises.left.free_symbols - self.function.free_symbols
-        if rises.relation != "<=" or len(more) != 1 or not is_any_positive(letter := more.pop()):
+        letters = rises.right.free_symbols - rises.left.free_symbols - self.function.free_symbols
+        if rises.relation != "<=" or len(letters) != 1 or not is_any_positive(letter := letters.pop()):
             return refuse("the lemma must be f(1) <= f(1 + w) for every w > 0")
         mode = self.time * index**-self.exponent
         differs = first_difference(
@@ -189,8 +192,8 @@ class HeadOfSum(FromLemma):
         if sign(function) not in (0, 1) and not self._begins_at_zero(x, function):
             return refuse("f is not shown to be nonnegative")
         verdict = compare(at_one * Min(last, self.time ** (1 / self.exponent)) / 2, after)
-        given = (at_least(self.time, Integer(1)), at_least(last, Integer(1)))
-        return StepVerdict(verdict.holds, verdict.method, verdict.detail, given, ((letter, None),))
+        hypotheses = (at_least(self.time, Integer(1)), at_least(last, Integer(1)))
+        return StepVerdict(verdict.holds, verdict.method, verdict.detail, hypotheses, ((letter, None),))
 
     @staticmethod
     def _begins_at_zero(x: Symbol, function: Expr) -> bool:

@@ -34,8 +34,12 @@ class Residues:
         x, parts = self.variable, self.expansion.parts
         freely_positive(x)
         orders = [self.expansion.w, self.expansion.beta]
-        orders += [each for part in parts for each in (part.coefficient, part.power, part.rate, part.order)]
-        if any(each is not None and each.has(x, j) for each in orders) or x == j or self.expansion.prefactor.has(j):
+        orders += [exponent for part in parts for exponent in (part.coefficient, part.power, part.rate, part.order)]
+        if (
+            any(exponent is not None and exponent.has(x, j) for exponent in orders)
+            or x == j
+            or self.expansion.prefactor.has(j)
+        ):
             return refuse(
                 f"what is expanded may hold {x}, which tends to infinity, in the argument of f alone, and {j} not"
             )
@@ -51,6 +55,6 @@ class Residues:
         clash = contour_disagreement(again)
         if clash is not None:
             return refuse(clash, "numeric")
-        given = [less(condition.lts, condition.gts) for condition in again.conditions]
-        given += [Formula(resonance.lhs, "!=", resonance.rhs) for resonance in again.resonances]
-        return accept(f"residues by Laurent series, confirmed on circles; {again.remainder}", tuple(given))
+        conditions = [less(condition.lts, condition.gts) for condition in again.conditions]
+        conditions += [Formula(resonance.lhs, "!=", resonance.rhs) for resonance in again.resonances]
+        return accept(f"residues by Laurent series, confirmed on circles; {again.remainder}", tuple(conditions))

@@ -47,17 +47,19 @@ class Linear:
 
     def check(self, before: Expr, after: Expr, *known: Formula) -> StepVerdict:
         """Compare both sides with the combinations."""
-        kinds = {each.relation for each in known} - {"="}
+        kinds = {lemma.relation for lemma in known} - {"="}
         if len(kinds) > 1 or kinds - {"<=", ">=", "within"}:
             return refuse(f"lemmas with the relations {sorted(kinds)} are not added")
         if kinds & {"<=", ">="} and not all(
-            sign(factor) in (0, 1) for (factor, _), each in zip(self.terms, known, strict=True) if each.relation != "="
+            sign(factor) in (0, 1)
+            for (factor, _), lemma in zip(self.terms, known, strict=True)
+            if lemma.relation != "="
         ):
             return refuse("a bound is multiplied by what is not shown to be nonnegative")
         if infinite := next(filter(holds_infinity, self.numbers), None):
             return refuse(f"the coefficient {infinite} may be infinite")
         for name, side in (("left", before), ("right", after)):
-            parts = [(factor, getattr(each, name)) for factor, each in zip(self.numbers, known, strict=True)]
+            parts = [(factor, getattr(lemma, name)) for factor, lemma in zip(self.numbers, known, strict=True)]
             # looked at before infinities cancel
             fault = infinity_fault(Add(*(Mul(*pair, evaluate=False) for pair in parts), evaluate=False))
             if fault:

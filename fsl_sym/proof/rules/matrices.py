@@ -116,7 +116,7 @@ class MatrixIdentity:
         letters = [*self.symmetric, *self.random, *(letter for letter, _ in self.derivatives)]
         letters += [part.arg if isinstance(part, Transposed) else part for word in words for part in word]
         # of anything else a hypothesis would be said in other words than it is used in, or not at all
-        if not all(words) or not all(type(each) is MatrixSymbol for each in letters):
+        if not all(words) or not all(type(letter) is MatrixSymbol for letter in letters):
             return refuse(f"words are made of matrix symbols and their transposes, and {letters} are not all these")
         for power, _ in self.scalar_moments:
             base, exponent = power.as_base_exp()
@@ -124,39 +124,43 @@ class MatrixIdentity:
                 return refuse(f"{power} is no power of a letter that may be random")
         left, right = (self._sides(side) for side in (before, after))
         for word in sorted(set(left) | set(right), key=str):
-            rest = cancel(expand(left.get(word, Integer(0)) - right.get(word, Integer(0))))
-            if rest != 0:
-                return refuse(f"the coefficient of {' '.join(map(str, word)) or '1'} differs by {rest}")
+            difference = cancel(expand(left.get(word, Integer(0)) - right.get(word, Integer(0))))
+            if difference != 0:
+                return refuse(f"the coefficient of {' '.join(map(str, word)) or '1'} differs by {difference}")
         return accept(f"{len(left)} words agree, for matrices of every size", self._given(before, after))
 
     def _given(self, *sides: Expr) -> tuple[Hypothesis, ...]:
         """What the rule was given about the letters of the sides, and used or could have used, as hypotheses."""
-        relations = {reduce(lambda one, other: one * other, word): value for word, value in self.relations}
-        moments = {Mean(reduce(lambda one, other: one * other, word)): value for word, value in self.moments}
+        relations = {reduce(lambda left, right: left * right, word): value for word, value in self.relations}
+        moments = {Mean(reduce(lambda left, right: left * right, word)): value for word, value in self.moments}
         used: set[Any] = set(sides)
         while True:  # what a relation brings in may make room for another
-            letters = {letter for each in used for letter in each.atoms(MatrixSymbol)}
+            letters = {letter for expression in used for letter in expression.atoms(MatrixSymbol)}
             known = relations | (moments if _any_holds(used, Mean) else {})
             known |= self.derivatives_of(letters) if _any_holds(used, Rate) else {}
-            more = {value for word, value in known.items() if word.atoms(MatrixSymbol) <= letters} - used
-            if not more:
+            values = {value for word, value in known.items() if word.atoms(MatrixSymbol) <= letters} - used
+            if not values:
                 break
-            used |= more
-        given: list[Hypothesis] = [equals(word, known[word]) for word in known if word.atoms(MatrixSymbol) <= letters]
+            used |= values
+        hypotheses: list[Hypothesis] = [
+            equals(word, known[word]) for word in known if word.atoms(MatrixSymbol) <= letters
+        ]
         sides = tuple(used)
         scalars = {letter for side in sides for letter in side.free_symbols if not letter.is_integer}
         if _any_holds(sides, Mean):
             noise = {letter for power, _ in self.scalar_moments for letter in power.free_symbols}
-            given += [Property(str(letter), "not random") for letter in (letters | scalars) - {*self.random, *noise}]
+            hypotheses += [
+                Property(str(letter), "not random") for letter in (letters | scalars) - {*self.random, *noise}
+            ]
         for power, value in self.scalar_moments:
             if power.free_symbols & scalars:
-                given.append(Property(str(power), f"of mean {value} and independent of the features"))
-        given += [Property(str(letter), "symmetric") for letter in self.symmetric if letter in letters]
+                hypotheses.append(Property(str(power), f"of mean {value} and independent of the features"))
+        hypotheses += [Property(str(letter), "symmetric") for letter in self.symmetric if letter in letters]
         if _any_holds(sides, Rate):
             moving = dict(self.derivatives)
             still = {item for item in scalars | letters if item not in moving}
-            given += [Property(str(item), "constant in time") for item in still]
-        return tuple(given)
+            hypotheses += [Property(str(item), "constant in time") for item in still]
+        return tuple(hypotheses)
 
     def derivatives_of(self, letters: set[Any]) -> dict[Any, Any]:
         """The derivatives that were given of some letters."""
@@ -191,7 +195,7 @@ class MatrixIdentity:
             factors = [self.words(part) for part in expression.args if isinstance(part, MatrixExpr)]
             words = reduce(self._product, factors, {(): Integer(1)})
             scale = Mul(*(self._scalar(part) for part in scalars))
-            return {word: expand(scale * each) for word, each in words.items()}
+            return {word: expand(scale * coefficient) for word, coefficient in words.items()}
         if isinstance(expression, MatPow) and expression.exp.is_Integer and expression.exp >= 0:
             return reduce(self._product, [self.words(expression.base)] * int(expression.exp), {(): Integer(1)})
         raise ValueError(f"{expression} is no sum or product of matrix symbols")
@@ -199,9 +203,9 @@ class MatrixIdentity:
     def _product(self, left: Words, right: Words) -> Words:
         return _collected(
             item
-            for first, one in left.items()
-            for second, other in right.items()
-            for item in self._reduced(first + second, one * other).items()
+            for first, coefficient in left.items()
+            for second, factor in right.items()
+            for item in self._reduced(first + second, coefficient * factor).items()
         )
 
     def _reduced(self, word: Word, scale: Expr) -> Words:
@@ -295,18 +299,21 @@ class MatrixIdentity:
 
     def _cyclic(self, word: Word) -> Expr:
         """One value for a trace, whichever letter it begins with and whichever way it is read."""
-        both = (word, self._turned(word))
-        turns = [each[place:] + each[:place] for each in both for place in range(len(word))]
+        readings = (word, self._turned(word))
+        turns = [reading[place:] + reading[:place] for reading in readings for place in range(len(word))]
         return TraceOf(*min(turns, key=lambda letters: tuple(map(srepr, letters))))
 
     def _scalar(self, expression: Any) -> Expr:
         """A scalar with its traces as symbols."""
         scalar = as_expression(expression)
         if isinstance(scalar, Trace):
-            one = isinstance(scalar.arg, MatrixExpr) and scalar.arg.shape == (1, 1)
+            is_scalar = isinstance(scalar.arg, MatrixExpr) and scalar.arg.shape == (1, 1)
             words = self.words(scalar.arg)
             return Add(
-                *(scale * (Integer(1) if one and not word else self._trace(word)) for word, scale in words.items())
+                *(
+                    scale * (Integer(1) if is_scalar and not word else self._trace(word))
+                    for word, scale in words.items()
+                )
             )
         if isinstance(scalar, (Add, Mul)):
             return scalar.func(*(self._scalar(part) for part in scalar.args))

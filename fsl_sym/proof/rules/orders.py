@@ -86,30 +86,31 @@ class OrderIn:
 
     def check(self, before: Expr, after: Expr, *known: Formula) -> StepVerdict:
         """Replace the parts, compare."""
-        if {each.relation for each in known} - {"~", "<~", "="}:
+        if {lemma.relation for lemma in known} - {"~", "<~", "="}:
             return refuse("the lemmas must be orders")
-        swaps, given = moved(self.ranges, before, after, *(side for each in known for side in (each.left, each.right)))
+        sides_known = (side for lemma in known for side in (lemma.left, lemma.right))
+        swaps, hypotheses = moved(self.ranges, before, after, *sides_known)
 
         # what is between constants times something positive is positive
-        parts = {each.left: Dummy("part", positive=True) for each in known if each.relation == "~"}
+        parts = {lemma.left: Dummy("part", positive=True) for lemma in known if lemma.relation == "~"}
 
         def positive(side: Expr) -> bool:
             return sign(put(side.xreplace(parts), swaps)) == 1
 
         # of what is only bounded from above the left side may have any sign
-        sides = [side for each in known for side in ((each.left,) * (each.relation != "<~") + (each.right,))]
+        sides = [side for lemma in known for side in ((lemma.left,) * (lemma.relation != "<~") + (lemma.right,))]
         if not all(map(positive, sides)):
             return refuse("a side of a lemma is not shown to be positive")
         whole = canonical(before)
-        for each in known:
-            if not whole.has(each.left):
-                return refuse(f"{each.left} does not stand in {whole}")
-            fault = _keeps_orders(whole, each.left, each.relation == "<~", positive)
+        for lemma in known:
+            if not whole.has(lemma.left):
+                return refuse(f"{lemma.left} does not stand in {whole}")
+            fault = _keeps_orders(whole, lemma.left, lemma.relation == "<~", positive)
             if fault:
                 return refuse(fault)
-            whole = whole.xreplace({each.left: each.right})
+            whole = whole.xreplace({lemma.left: lemma.right})
         differs = first_difference((whole, canonical(after), f"with the orders put in it is {whole}, not {after}"))
-        return differs or accept("orders put into sums, products, minima and powers of positive terms", given)
+        return differs or accept("orders put into sums, products, minima and powers of positive terms", hypotheses)
 
 
 def _keeps_orders(whole: Expr, part: Expr, sums_alone: bool, positive: Callable[[Expr], bool]) -> str:
@@ -163,15 +164,15 @@ def _fault(regime: Regime | PowerRegime, program: tuple[Any, ...], *sides: Expr)
     """Why nothing is said of a law in a regime: it is none that is known, a variable may be negative, or constants
     would depend on other letters than s, beta and p; "" where none of these is so."""
     variables, budget, constraints = program
-    signless = [each for each in (*variables, budget) if not each.is_positive]
+    signless = [variable for variable in (*variables, budget) if not variable.is_positive]
     if signless:
         return f"{signless[0]} is not declared to be positive: a law of growth is one of positive variables"
-    if whole := [each for each in variables if each.is_integer]:
+    if whole := [variable for variable in variables if variable.is_integer]:
         return f"{whole[0]} is a whole number: a law of growth is least over all positive numbers, near 0 too"
-    others = set().union(*(each.free_symbols for each in (*sides, *constraints)))
-    others -= {*variables, budget, *CONSTANTS, symbols.p}
-    if others:
-        return f"the least value depends on {', '.join(sorted(map(str, others)))}, which is no constant"
+    letters = set().union(*(expression.free_symbols for expression in (*sides, *constraints)))
+    letters -= {*variables, budget, *CONSTANTS, symbols.p}
+    if letters:
+        return f"the least value depends on {', '.join(sorted(map(str, letters)))}, which is no constant"
     return "" if type(regime) is PowerRegime or regime in REGIMES else f"{regime} is none of the regimes"
 
 
@@ -186,8 +187,8 @@ def _unproved(
     law: Law, claimed: tuple[Any, ...], regime: Regime | PowerRegime, certificates: tuple[Certificate, ...]
 ) -> str:
     """Why no certificate shows that a law has the value claimed all over a regime; "" where one does."""
-    own = [each for each in certificates
-           if tuple((branch.coefficients, branch.right) for branch in each.branches) == _rows(law)]  # fmt: skip
+    own = [certificate for certificate in certificates
+           if tuple((branch.coefficients, branch.right) for branch in certificate.branches) == _rows(law)]  # fmt: skip
     if not own:
         return "the certificate is that of another law"
     for certificate in own:
@@ -331,14 +332,14 @@ class Vanishing:
             return refuse(f"{before} and {after} are not {self.order.as_expr(self.variable)} and 0")
         freely_positive(self.variable)
         powers = (self.order.power, self.order.log_power)
-        if any(each.has(self.variable) for each in powers):
+        if any(power.has(self.variable) for power in powers):
             return refuse(f"{self.variable} stands in an exponent")
         if self.regime is not None:
             fault = _fault(self.regime, ((self.variable,), self.variable, ()), before)
             if fault:
                 return refuse(fault)
         signs = map(sign if self.regime is None else self.regime.sign_of, powers)
-        if next((each for each in signs if each != 0), 0) != -1:
+        if next((power_sign for power_sign in signs if power_sign != 0), 0) != -1:
             where = "for all values" if self.regime is None else f"all over the {self.regime.name} regime"
             return refuse(f"{before} is not shown to fall {where}")
         return accept("the first power that is not 0 is negative")

@@ -108,7 +108,7 @@ def continuous_up_to_the_ends(expression: Expr, x: Symbol, lower: Expr, upper: E
 def _inside(value: Expr) -> bool:
     """Whether no power, logarithm or incomplete gamma function is taken at 0, where it need not be continuous."""
     ends = {item.args[0] if isinstance(item, Pow | log) else item.args[-1] for item in _special(value)}
-    return all(sign(each) in (1, -1) or not each.free_symbols and each != 0 for each in ends)
+    return all(sign(end) in (1, -1) or not end.free_symbols and end != 0 for end in ends)
 
 
 def _special(expression: Expr) -> set[Expr]:
@@ -122,10 +122,10 @@ def _compare_integrands(expected: Expr, after: Expr) -> StepVerdict:
     if set(left) != set(right) or left_rest != right_rest:
         return refuse("the ranges of the sums differ")
     for limits in left:
-        one, other = one_integral(left[limits]), one_integral(right[limits])
-        if one is None or other is None or one[1] != other[1]:
+        expected_integral, integral = one_integral(left[limits]), one_integral(right[limits])
+        if expected_integral is None or integral is None or expected_integral[1] != integral[1]:
             return refuse("the ranges of the integrals differ")
-        if (differs := first_difference((one[0], other[0], f"integrands over {limits}"))) is not None:
+        if (differs := first_difference((expected_integral[0], integral[0], f"integrands over {limits}"))) is not None:
             return differs
     return accept("the integrands of each term agree")
 
@@ -154,7 +154,7 @@ class Induction:
         """The side at n + 1, each sum up to n + 1 split into the sum up to n and its last term."""
         following = self.index + 1
         side = side.subs(self.index, following)
-        while longer := [each for each in side.atoms(Sum) if each.limits[-1][2] == following]:
+        while longer := [candidate for candidate in side.atoms(Sum) if candidate.limits[-1][2] == following]:
             *inner, (running, first, _) = longer[0].limits
             last = longer[0].function.subs(running, following)
             last = (
