@@ -63,7 +63,7 @@ def agreement(claim: Claim, sample: Sample, statement: Any) -> Agreement:
         if part.relation not in _ORDERS or part.right in (0, oo):
             parts[None].append(part)
             continue
-        places = [{s: one, beta: other} for one, other in claim.own(sample.s, sample.beta)]
+        places = [{s: own_s, beta: own_beta} for own_s, own_beta in claim.own(sample.s, sample.beta)]
         # a relation of sympy, of other letters where it is neither true nor false
         inside = [place for place in places if part.where is None or part.where.subs(place) != False]  # noqa: E712
         if inside:
@@ -76,9 +76,9 @@ def unlike(claim: Claim, sample: Sample, statement: Any) -> str:
 
     An order of another kind may be judged where the claim says which (``judged_by``).
     """
-    other = () if claim.judged_by else agreement(claim, sample, statement).other
+    unjudged = () if claim.judged_by else agreement(claim, sample, statement).other
     here = f"s = {sample.s}, beta = {sample.beta}"
-    return f"{other[0]} is what the claim says, and at {here} no law judged is it" if other else ""
+    return f"{unjudged[0]} is what the claim says, and at {here} no law judged is it" if unjudged else ""
 
 
 def _bounds(parts: Sequence[Formula], sample: Sample, statement: Any) -> Agreement:
@@ -88,8 +88,8 @@ def _bounds(parts: Sequence[Formula], sample: Sample, statement: Any) -> Agreeme
         return Agreement(other=tuple(parts))
     split: dict[bool, list[Formula]] = {True: [], False: []}
     for part, bound in zip(parts, judged.bounds, strict=True):
-        one, other = (value_of(side, {**judged.letters, E: 1.0}, judged.rate) for side in (part.left, part.right))
-        value = other / one if part.left.has(E) else one / other
+        left, right = (value_of(side, {**judged.letters, E: 1.0}, judged.rate) for side in (part.left, part.right))
+        value = right / left if part.left.has(E) else left / right
         split[part.relation == "<=" and abs(value / bound - 1.0) <= judged.rtol].append(part)
     return Agreement(tuple(split[True]), tuple(split[False]))
 
@@ -143,20 +143,20 @@ def _order(part: Formula, claim: Claim, places: Sequence[Mapping[Any, Any]], law
     """Whether one of the laws is the order at one of the places, up to a constant; of a bound by a minimum each of its
     members is one."""
     sides = (part.right, part.left) if part.relation == "<~" else (part.right,)
-    sides = tuple(each for each in sides if isinstance(each, Expr) and not each.has(Integral, Sum, AppliedUndef))
-    named = [each for each in claim.values if part.right.has(each) or part.left.has(each)]
-    points = [{**place, _ALPHA: place[s] * place[beta], **dict(zip(named, each, strict=True))}
-              for place in places for each in product(*(claim.values[name] for name in named))]  # fmt: skip
+    sides = tuple(side for side in sides if isinstance(side, Expr) and not side.has(Integral, Sum, AppliedUndef))
+    named = [letter for letter in claim.values if part.right.has(letter) or part.left.has(letter)]
+    points = [{**place, _ALPHA: place[s] * place[beta], **dict(zip(named, numbers, strict=True))}
+              for place in places for numbers in product(*(claim.values[name] for name in named))]  # fmt: skip
     judged = [_is_judged(side, points, laws) for side in sides]
     if part.relation == "<~" and isinstance(part.right, Min) and True not in judged:
-        judged = [None not in each and all(each)
-                  for each in [[_is_judged(member, points, laws) for member in part.right.args]]]  # fmt: skip
+        judged = [None not in judgements and all(judgements)
+                  for judgements in [[_is_judged(member, points, laws) for member in part.right.args]]]  # fmt: skip
     return True if True in judged else False if False in judged and laws else None
 
 
 def _is_judged(side: Expr, points: Sequence[Mapping[Any, Any]], laws: Sequence[Array]) -> bool | None:
     """Whether a law is this order at one of the points; None of a letter alone, and where exponents have no value."""
-    plain = side.replace(lambda each: isinstance(each, Pow) and isinstance(each.base, Mul), _of_factors)
+    plain = side.replace(lambda factor: isinstance(factor, Pow) and isinstance(factor.base, Mul), _of_factors)
     compared = False
     for order in dict.fromkeys((plain, plain.subs(T, t), plain.subs(T2, t))):
         for point in points:
@@ -165,7 +165,7 @@ def _is_judged(side: Expr, points: Sequence[Mapping[Any, Any]], laws: Sequence[A
                 values = np.array([float(np.ravel(law(exponents, logs))[0]) for logs in _AT])
             except (ValueError, KeyError, TypeError):
                 continue
-            if any(np.all(np.isfinite(each)) and np.ptp(values - each) < _SAME for each in laws):
+            if any(np.all(np.isfinite(law)) and np.ptp(values - law) < _SAME for law in laws):
                 return True
             compared = compared or not isinstance(side, Symbol)
     return False if compared else None

@@ -49,19 +49,19 @@ class Sides:
         parts = parts_of(formula)
         if not parts:
             return cls()
-        stated = [true if each.where is None else each.where for each in parts]
-        given = dict.fromkeys(each for each in stated if each.free_symbols and each.free_symbols <= {s, beta})
+        stated = [true if part.where is None else part.where for part in parts]
+        conditions = dict.fromkeys(where for where in stated if where.free_symbols and where.free_symbols <= {s, beta})
         borders: dict[Expr, None] = {}
         for difference in _differences(parts, values or {}):
             for factor, _ in factor_list(difference.together().as_numer_denom()[0])[1]:
                 if factor.free_symbols != {beta} or factor.subs(beta, 1) < 0:  # beta > 1 decides the others
                     borders.setdefault(-factor if factor.could_extract_minus_sign() else factor)
-        return cls(tuple(given), tuple(borders), any(each not in given for each in stated))
+        return cls(tuple(conditions), tuple(borders), any(where not in conditions for where in stated))
 
     def at(self, point: Point) -> tuple[str, ...]:
         """What is so at a point: () where the formula has one form."""
         values = {s: point[0], beta: point[1]}
-        so = [str(each) for each in self.conditions if bool(each.subs(values))]
+        so = [str(condition) for condition in self.conditions if bool(condition.subs(values))]
         for border in self.borders:
             value = border.subs(values)
             so.append(_shown(border, ">" if value > 0 else "<" if value < 0 else "="))
@@ -69,29 +69,31 @@ class Sides:
 
     def silent(self, point: Point) -> bool:
         """Whether the formula says nothing at a point."""
-        return not (self.everywhere or any(each.subs({s: point[0], beta: point[1]}) for each in self.conditions))
+        return not (
+            self.everywhere or any(condition.subs({s: point[0], beta: point[1]}) for condition in self.conditions)
+        )
 
     def between(self, point: Point) -> bool:
         """Whether a point lies on a line between two sides."""
         values = {s: point[0], beta: point[1]}
-        return any(each.has(Eq) and each.subs(values) for each in self.conditions) or any(
-            each.subs(values) == 0 for each in self.borders
+        return any(condition.has(Eq) and condition.subs(values) for condition in self.conditions) or any(
+            border.subs(values) == 0 for border in self.borders
         )
 
     def lines(self) -> tuple[Boolean, ...]:
         """The conditions that hold on a line alone."""
-        return tuple(each for each in self.conditions if each.has(Eq))
+        return tuple(condition for condition in self.conditions if condition.has(Eq))
 
 
 def _differences(parts: Sequence[Formula], values: Mapping[Any, Sequence[Any]]) -> Iterator[Expr]:
     """Of every two members of a minimum that depend on s and beta alone, the other letters at each of their values."""
-    given = [{letter: value} for letter, each in values.items() for value in each] or [{}]
+    choices = [{letter: value} for letter, numbers in values.items() for value in numbers] or [{}]
     for part in parts:
         for written in (part.left, part.right):
             for chosen in written.atoms(Min, Max) if isinstance(written, Expr) else ():
-                for one, other in combinations(chosen.args, 2):
-                    for known in given:
-                        difference = (one - other).subs(known)
+                for first, second in combinations(chosen.args, 2):
+                    for known in choices:
+                        difference = (first - second).subs(known)
                         free = difference.free_symbols
                         if free and free <= {s, beta} and not difference.has(Min, Max):
                             yield difference

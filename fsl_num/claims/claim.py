@@ -156,7 +156,10 @@ class Claim:
             stated |= of_letters(self.formula)
             # what tends to 0 or to infinity is positive on the way
             stated |= {
-                each for part in parts_of(self.formula) if part.variable is not None for each in declared(part.variable)
+                known
+                for part in parts_of(self.formula)
+                if part.variable is not None
+                for known in declared(part.variable)
             }
         return frozenset(stated)
 

@@ -64,12 +64,12 @@ def resolved(checked: Sequence[tuple[Statement, Any]]) -> dict[tuple[str, ...], 
     """
     rays: dict[tuple[str, ...], list[tuple[Equivalent, Sequence[Ray]]]] = {}
     for statement, measured in checked:
-        for path, part, each in _equivalences(statement, measured):
+        for path, part, rays_judged in _equivalences(statement, measured):
             if part.exponents and part.direction == "both" and not part.logarithmic:
                 known = rays.setdefault(path, [])
                 if not known or known[0][0].exponents.keys() == part.exponents.keys():
-                    known.append((part, each))
-    return {path: _resolved(each) for path, each in rays.items()}
+                    known.append((part, rays_judged))
+    return {path: _resolved(rays_of_part) for path, rays_of_part in rays.items()}
 
 
 def moved_along(
@@ -110,8 +110,8 @@ def _equivalences(statement: Statement, measured: Any) -> list[tuple[tuple[str, 
     if isinstance(statement, Joint):
         return [
             ((name, *path), part, rays)
-            for name, each in statement.parts.items()
-            for path, part, rays in _equivalences(each, measured[name])
+            for name, part_stated in statement.parts.items()
+            for path, part, rays in _equivalences(part_stated, measured[name])
         ]
     return []
 

@@ -83,7 +83,7 @@ def errata() -> tuple[Erratum, ...]:
     doubled = sorted({claim_id for claim_id in ids if ids.count(claim_id) > 1})
     if doubled:
         raise ValueError(f"these ids stand for more than one erratum: {', '.join(doubled)}")
-    return tuple(sorted(entries, key=lambda each: (each.line, each.file)))
+    return tuple(sorted(entries, key=lambda erratum: (erratum.line, erratum.file)))
 
 
 def check_claims(errata: Iterable[Erratum], known: Collection[str]) -> None:
@@ -122,7 +122,7 @@ def parse(text: str, file: str) -> Erratum:
     if lines[:1] != ["---"] or "---" not in lines[1:]:
         _refuse(file, 1, "an erratum begins with front matter between two lines '---'")
     end = lines.index("---", 1)
-    given = _front_matter(lines[1:end], file)
+    front = _front_matter(lines[1:end], file)
     sections: dict[str, str] = {}
     name = ""
     for number, line in enumerate(lines[end + 1 :], end + 2):
@@ -145,33 +145,33 @@ def parse(text: str, file: str) -> Erratum:
     if not _ONE_SENTENCE.fullmatch(_MARKED.sub("x", wrong)):
         _refuse(file, len(lines), f"'## What is wrong' must be one sentence with a full stop, not {wrong!r}")
     return Erratum(
-        PurePosixPath(file).stem, given["label"], given["line"], given["kind"], printed, wrong, corrected, evidence,
-        tuple(given["claims"]), file, given["falls"], given.get("repeat", ""),
+        PurePosixPath(file).stem, front["label"], front["line"], front["kind"], printed, wrong, corrected, evidence,
+        tuple(front["claims"]), file, front["falls"], front.get("repeat", ""),
     )  # fmt: skip
 
 
 def _front_matter(lines: list[str], file: str) -> dict[str, Any]:
-    given: dict[str, Any] = {}
+    entries: dict[str, Any] = {}
     for number, line in enumerate(lines, 2):
         key, _, text = line.partition(": ")
-        if key not in _KEYS or key in given:
+        if key not in _KEYS or key in entries:
             _refuse(file, number, f"{key!r} is not one of {', '.join(_KEYS)}, or is given twice")
         try:
             value = json.loads(text)
         except ValueError:
             value = None
-        wanted = type(value) is _KEYS[key] and value not in ("", 0)
-        if not wanted or (key == "claims" and not all(isinstance(each, str) for each in value)):
+        fits = type(value) is _KEYS[key] and value not in ("", 0)
+        if not fits or (key == "claims" and not all(isinstance(claim_id, str) for claim_id in value)):
             wish = {"line": "the number of a line", "claims": "a list of ids in quotes"}.get(key, "a text in quotes")
             _refuse(file, number, f"{key} must be {wish}, not {text!r}")
         allowed = {"kind": KINDS, "falls": FALLS}.get(key)
         if allowed is not None and value not in allowed:
             _refuse(file, number, f"{key} must be one of {', '.join(allowed)}, not {value!r}")
-        given[key] = value
-    missing = [key for key in _KEYS if key not in given and (key != "repeat" or given.get("claims") == [])]
+        entries[key] = value
+    missing = [key for key in _KEYS if key not in entries and (key != "repeat" or entries.get("claims") == [])]
     if missing:
         _refuse(file, len(lines) + 2, f"the front matter does not say {', '.join(missing)}")
-    return given
+    return entries
 
 
 def _check_formulas(line: str, file: str, number: int) -> None:

@@ -48,11 +48,11 @@ _context = cache(private_context)
 
 def _summed(series: Sum, digits: int) -> Expr:
     """A sum over whole numbers term by term, to more digits than are asked for; another one as sympy knows it."""
-    (index, first, last), *more = series.limits
-    if more or not (first.is_Integer and last.is_Integer) or series.function.free_symbols - {index}:
+    (index, first, last), *inner = series.limits
+    if inner or not (first.is_Integer and last.is_Integer) or series.function.free_symbols - {index}:
         return series.doit()
     places = range(int(first), int(last) + 1)
-    if not {each.func for each in series.function.atoms(Function)} <= {exp}:
+    if not {function.func for function in series.function.atoms(Function)} <= {exp}:
         return Add(*(series.function.evalf(digits + 15, subs={index: place}) for place in places))
     context = _context(digits + 15)
     term = lambdify(index, series.function, [{"exp": context.exp, "mpf": context.mpf}, "mpmath"])
@@ -80,7 +80,7 @@ def sharp(
 
         return value
 
-    mutants = {name: claimed(other) for name, other in wrong.items()}
+    mutants = {name: claimed(expression_wrong) for name, expression_wrong in wrong.items()}
     if scale:
         mutants |= {f"power of {scale} {sign} 0.05": claimed(expression, float(f"{sign}0.05")) for sign in "+-"}
     return Sharp(

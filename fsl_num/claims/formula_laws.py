@@ -97,7 +97,7 @@ class _Compiled:
         if isinstance(expression, Symbol) or _is_difference(expression):
             return frozenset() if expression in self.point else frozenset({str(expression)})
         parts = expression.args[:1] if isinstance(expression, Pow) else expression.args
-        return frozenset().union(*(self.letters_of(each) for each in parts))
+        return frozenset().union(*(self.letters_of(part) for part in parts))
 
     def _named(self, name: str, where: str) -> str:
         key = name if where == "" else f"{name} in {where}"
@@ -150,7 +150,7 @@ def _has_terms(expression: Expr) -> bool:
     """Whether there are terms or branches in it, which the exponents of powers are not."""
     if isinstance(expression, Min | Max) or (isinstance(expression, Add) and not _is_difference(expression)):
         return True
-    return any(_has_terms(each) for each in (expression.args[:1] if isinstance(expression, Pow) else expression.args))
+    return any(_has_terms(part) for part in (expression.args[:1] if isinstance(expression, Pow) else expression.args))
 
 
 def _shown(term: Expr) -> str:
@@ -217,8 +217,8 @@ def order_mutants(formula: Formula, sample: Any, **values: Any) -> dict[str, Equ
     if upper:
         attained = Formula(formula.left, "~", formula.right)
         wrong["of that order"] = order_statement(attained, sample, **values)
-    for name, other in _shortened(formula.right, upper):
-        shorter = Formula(formula.left, formula.relation, other)
+    for name, order in _shortened(formula.right, upper):
+        shorter = Formula(formula.left, formula.relation, order)
         wrong[name] = order_statement(shorter, sample, **values)
     return wrong
 
@@ -229,16 +229,16 @@ def _shortened(order: Expr, upper: bool) -> Iterator[tuple[str, Expr]]:
         stricter = isinstance(order, Add | Max)
         for place, part in enumerate(order.args):
             if len(order.args) > 1 and (stricter or not upper):
-                rest = order.func(*(each for other, each in enumerate(order.args) if other != place))
-                yield f"without {_shown(part)}", rest
+                remainder = order.func(*(term for index, term in enumerate(order.args) if index != place))
+                yield f"without {_shown(part)}", remainder
     for place, part in enumerate(order.args):
         if isinstance(order, Add | Min | Max | Mul) or (isinstance(order, Pow) and place == 0):
             for name, shorter in _shortened(part, upper):
-                yield name, order.func(*(shorter if other == place else each for other, each in enumerate(order.args)))
+                yield name, order.func(*(shorter if index == place else term for index, term in enumerate(order.args)))
 
 
 def parts_of(formula: Formula | AllOf | str) -> tuple[Formula, ...]:
     """The single formulas of a statement; none of a text."""
     if isinstance(formula, AllOf):
-        return tuple(part for each in formula.parts for part in parts_of(each))
+        return tuple(part for statement in formula.parts for part in parts_of(statement))
     return (formula,) if isinstance(formula, Formula) else ()

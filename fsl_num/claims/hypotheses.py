@@ -43,7 +43,7 @@ NOTHING: Final = -700.0
 _SIGNS: Final = ("<=", ">=", "!=", "<", ">", "=")
 _WORD: Final = re.compile(r"[A-Za-z]+(?:_[A-Za-z0-9]+)?|\d+(?:\.\d+)?(?:e-?\d+)?|[-+*/^() ]")
 _FIXED: Final = re.compile(r"(\w+) the same along a ray$")
-_LETTERS: Final = {each.name: each for each in vars(symbols).values() if isinstance(each, Symbol)}
+_LETTERS: Final = {letter.name: letter for letter in vars(symbols).values() if isinstance(letter, Symbol)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +87,8 @@ def bare(measured: Any) -> Any:
     """
     if isinstance(measured, Located):
         return bare(measured.values)
-    if isinstance(measured, list | tuple) and any(isinstance(each, Located) for each in measured):
-        return [bare(each) for each in measured]
+    if isinstance(measured, list | tuple) and any(isinstance(part, Located) for part in measured):
+        return [bare(part) for part in measured]
     return {name: bare(part) for name, part in measured.items()} if isinstance(measured, Mapping) else measured
 
 
@@ -100,17 +100,17 @@ def relations_of(hypothesis: str | Property) -> tuple[Formula, ...]:
     """
     if isinstance(hypothesis, Formula):
         comparable = hypothesis.relation in _SIGNS and all(
-            isinstance(each, Expr) and each.is_commutative and not each.has(AppliedUndef)
-            for each in (hypothesis.left, hypothesis.right)
+            isinstance(side, Expr) and side.is_commutative and not side.has(AppliedUndef)
+            for side in (hypothesis.left, hypothesis.right)
         )
         return (hypothesis,) if comparable else ()
     if not isinstance(hypothesis, str):
         return ()
-    clauses = [_chain(each) for each in re.split("[,;] ", hypothesis)]
+    clauses = [_chain(clause) for clause in re.split("[,;] ", hypothesis)]
     if all(clauses):
-        return tuple(relation for each in clauses for relation in each)
+        return tuple(relation for clause in clauses for relation in clause)
     # "s > 0, any M" says one thing, "M = 1, 30, 1000" is a list
-    return () if any(each.relation == "=" for each in clauses[0]) else clauses[0]
+    return () if any(relation.relation == "=" for relation in clauses[0]) else clauses[0]
 
 
 def _chain(text: str) -> tuple[Formula, ...]:
@@ -120,7 +120,7 @@ def _chain(text: str) -> tuple[Formula, ...]:
     if remark and _expression(remark[1]) is None:
         text = text[: remark.start()]
     parts = re.split(r"\s(<=|>=|!=|<|>|=)\s", text)
-    sides = [_expression(each) for each in parts[::2]]
+    sides = [_expression(side) for side in parts[::2]]
     if len(sides) < 2 or None in sides:
         return ()
     return tuple(_ordered(left, sign, right) for (left, right), sign in zip(pairwise(sides), parts[1::2], strict=True))
@@ -133,7 +133,7 @@ def _ordered(left: Any, sign: str, right: Any) -> Formula:
 def _expression(text: str) -> Expr | None:
     """A text as an expression in known letters, a blank between two of them for their product; None for prose."""
     words = _WORD.findall(text)
-    if "".join(words) != text or any(each[0].isalpha() and each not in (*_LETTERS, "sqrt", "oo") for each in words):
+    if "".join(words) != text or any(word[0].isalpha() and word not in (*_LETTERS, "sqrt", "oo") for word in words):
         return None
     written = re.sub(r"(?<=[\w)]) +(?=[\w(])|(?<=\d)(?!e-?\d)(?=[A-Za-z(])", "*", text).replace("^", "**")
     try:
@@ -156,7 +156,7 @@ class Reached:
     def add(self, every: Sequence[Mapping[str, Array]]) -> None:
         """Take in the values of letters along what is measured at one more point."""
         for logs in every:
-            for name in logs.keys() - {each for each, value in self.values.items() if value is None}:
+            for name in logs.keys() - {name for name, value in self.values.items() if value is None}:
                 first = float(logs[name].flat[0])
                 alike = self.values.setdefault(name, first) == first and not _varies(np.ravel(logs[name]))
                 self.values[name] = first if alike else None
@@ -173,20 +173,20 @@ def violated(claim: Claim, sample: Sample, measured: Any, reached: Reached | Non
     if reached is not None:
         reached.add(every)
     constraints = {
-        relation for each in claim.hypotheses if str(each).startswith(CONSTRAINT) for relation in relations_of(each)
+        relation for text in claim.hypotheses if str(text).startswith(CONSTRAINT) for relation in relations_of(text)
     }
     known = _of_letters(read, every)
-    for relation, others, point, logs, holds, gap in _comparisons(claim, sample, every, known):
-        if reached is not None and others and relation not in constraints:
+    for relation, letters_beside, point, logs, holds, gap in _comparisons(claim, sample, every, known):
+        if reached is not None and letters_beside and relation not in constraints:
             nearest, varies = reached.ends.get(relation, (math.inf, False))
-            varies = varies or any(_varies(logs[name]) for name in others if name in logs)
+            varies = varies or any(_varies(logs[name]) for name in letters_beside if name in logs)
             reached.ends[relation] = min(nearest, gap), varies
         if not holds:
             return f"{relation} does not hold where the claim is measured, at s = {point[0]}, beta = {point[1]}"
     for hypothesis in claim.hypotheses:
         fixed = _FIXED.match(hypothesis) if isinstance(hypothesis, str) else None
         along = [_letter(fixed[1], logs) for logs in every if fixed[1] in _known(logs)] if fixed else []
-        if fixed and (not along or any(np.ptp(each) > ROUNDING for each in along)):
+        if fixed and (not along or any(np.ptp(log) > ROUNDING for log in along)):
             return f"{hypothesis} is assumed, and {'varies along one' if along else 'nothing measured names it'}"
     judged = [relation for relation, _ in known]
     unknown = next((relation for relation in read if relation not in judged), None)
@@ -208,7 +208,7 @@ def broken(claim: Claim, sample: Sample, measured: Any) -> tuple[Formula, ...]:
 
 def relations_assumed(claim: Claim) -> tuple[Formula, ...]:
     """All relations among the hypotheses of a claim, each once."""
-    return tuple(dict.fromkeys(each for hypothesis in claim.hypotheses for each in relations_of(hypothesis)))
+    return tuple(dict.fromkeys(relation for hypothesis in claim.hypotheses for relation in relations_of(hypothesis)))
 
 
 def letters_of(relation: Formula) -> set[Symbol]:
@@ -225,14 +225,14 @@ def _comparisons(
     """
     own = claim.own(sample.s, sample.beta)
     for relation, letters in known:
-        others = {letter.name for letter in letters - {s, beta}}
-        if others and letters & {s, beta} and len(own) > 1:  # which of its points a ray belongs to is not known
+        beside = {letter.name for letter in letters - {s, beta}}
+        if beside and letters & {s, beta} and len(own) > 1:  # which of its points a ray belongs to is not known
             continue
         for point in own:
-            values = {letter: each for letter, each in zip((s, beta), point, strict=True) if letter in letters}
-            for logs in every if others else [{"": np.zeros(1)}]:
-                if others <= _known(logs):
-                    yield relation, others, point, logs, *_compared(relation, values, logs)
+            values = {letter: number for letter, number in zip((s, beta), point, strict=True) if letter in letters}
+            for logs in every if beside else [{"": np.zeros(1)}]:
+                if beside <= _known(logs):
+                    yield relation, beside, point, logs, *_compared(relation, values, logs)
 
 
 def unreached(reached: Reached) -> str:
@@ -260,8 +260,8 @@ def unvaried(claim: Claim, reached: Reached) -> str:
     >>> unvaried(claim("thm:fsl-zero-noise"), Reached(values={"t": None, "sigma^2": NOTHING, "M": 0.0}))
     'M has the value 1 in all that is measured, and no hypothesis says so'
     """
-    fixed = {each.name for relation in relations_assumed(claim) if relation.relation == "="
-             for each in letters_of(relation)}  # fmt: skip
+    fixed = {letter.name for relation in relations_assumed(claim) if relation.relation == "="
+             for letter in letters_of(relation)}  # fmt: skip
     for name, value in reached.values.items():
         letter = name.removesuffix("^2")
         if value is not None and letter in _LETTERS and letter not in fixed:
@@ -296,23 +296,23 @@ def _named(measured: Any) -> Iterator[Mapping[str, Array]]:
     if isinstance(measured, Located):
         inner = list(_named(measured.values))
         yield measured.logs
-        shared = {name: each[0] for name, each in measured.logs.items() if each.size == 1}  # all along what is measured
+        shared = {name: log[0] for name, log in measured.logs.items() if log.size == 1}  # all along what is measured
         for ray in filter(None, inner):
-            yield {**{name: np.full(np.shape(next(iter(ray.values()))), each) for name, each in shared.items()}, **ray}
+            yield {**{name: np.full(np.shape(next(iter(ray.values()))), log) for name, log in shared.items()}, **ray}
     elif isinstance(logs, Mapping):
         # of random draws there is an array for each model size, or one number for all draws of it
         pieces = [np.broadcast_arrays(*map(np.ravel, parts)) for parts in zip(*logs.values(), strict=True)]
         yield dict(zip(logs, map(np.concatenate, zip(*pieces, strict=True)), strict=True))
     elif isinstance(measured, Mapping):
-        for each in measured.values():
-            yield from _named(each)
+        for part in measured.values():
+            yield from _named(part)
     elif isinstance(measured, list | tuple):
         if len(measured) == 2 and isinstance(measured[0], Mapping):
-            numbers = {name: each for name, each in measured[0].items() if _positive(each)}
-            yield {name: np.array([float(np.log(float(each)))]) for name, each in numbers.items()}
+            numbers = {name: number for name, number in measured[0].items() if _positive(number)}
+            yield {name: np.array([float(np.log(float(number)))]) for name, number in numbers.items()}
         else:
-            for each in measured:
-                yield from _named(each)
+            for part in measured:
+                yield from _named(part)
 
 
 def _positive(value: Any) -> bool:
@@ -329,10 +329,10 @@ def _varies(along: Array) -> bool:
 
 def _compared(relation: Formula, point: Mapping[Symbol, Any], logs: Mapping[str, Array]) -> tuple[bool, float]:
     """Whether a relation holds at every place of a ray, and how near it comes to its end; ends belong to it."""
-    sizes = {len(each) for each in logs.values()}
-    shared = {name: np.where(each == NOTHING, -np.inf, each) for name, each in logs.items()}
+    sizes = {len(log) for log in logs.values()}
+    shared = {name: np.where(log == NOTHING, -np.inf, log) for name, log in logs.items()}
     shared |= {"sigma": shared["sigma^2"] / 2} if "sigma^2" in shared else {}
-    left, right = (_log(each, point, shared, max(sizes)) for each in (relation.left, relation.right))
+    left, right = (_log(side, point, shared, max(sizes)) for side in (relation.left, relation.right))
     if left is None or right is None:
         return True, math.inf
     slack = ROUNDING * np.maximum(1.0, np.minimum(np.abs(right), 1e3))
@@ -389,6 +389,6 @@ def _function(value: Expr) -> tuple[list[Symbol], Callable[..., Any]]:
 def _summed(law: Callable[..., float], numbers: Sequence[Array]) -> Array:
     """A law with a sum up to one of its letters, place by place; numbers that are whole up to rounding are whole."""
     rows, place = np.unique(np.stack(numbers, axis=-1), axis=0, return_inverse=True)
-    sums = [law(*(round(each) if abs(each - round(each)) <= ROUNDING * each else each for each in row))
+    sums = [law(*(round(number) if abs(number - round(number)) <= ROUNDING * number else number for number in row))
             for row in rows.tolist()]  # fmt: skip
     return np.array(sums)[place.ravel()]  # numpy 2.0 gives the places as a column

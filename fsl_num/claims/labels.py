@@ -46,9 +46,9 @@ def covering_claims(place: Place, claims: Sequence[Claim], places: Sequence[Plac
     These are the claims that bear its label or whose line is one of its own, those that it names, and, for a formula
     inside a statement, those that verify the statement.
     """
-    around = [each for each in places if each.line <= place.line and place.last <= each.last]
-    named = {name for each in around for name in each.also}
-    labels = {each.label for each in around}
+    around = [outer for outer in places if outer.line <= place.line and place.last <= outer.last]
+    named = {name for outer in around for name in outer.also}
+    labels = {outer.label for outer in around}
     return tuple(
         claim.id
         for claim in claims
@@ -102,7 +102,9 @@ def statements_numbered(kind: str, number: str) -> tuple[Place | None, Place | N
     """
     known = numbers()
     of_kind = [place for place in PLACES if place.kind == kind]
-    by_kind, together = (next((each for each in of_kind if known[each.label][way] == number), None) for way in (0, 1))
+    by_kind, together = (
+        next((place for place in of_kind if known[place.label][way] == number), None) for way in (0, 1)
+    )
     return by_kind, together
 
 
@@ -112,10 +114,10 @@ def place_at(line: int) -> Place:
     >>> place_at(739).label, place_at(230).label
     ('lem: half-scale', 'tab: optimal-scaling')
     """
-    around = [each for each in PLACES if each.line <= line <= each.last]
+    around = [place for place in PLACES if place.line <= line <= place.last]
     if around:
-        return min(around, key=lambda each: each.last - each.line)
-    return min(PLACES, key=lambda each: min(abs(each.line - line), abs(each.last - line)))
+        return min(around, key=lambda place: place.last - place.line)
+    return min(PLACES, key=lambda place: min(abs(place.line - line), abs(place.last - line)))
 
 
 def orphans(claims: Sequence[Claim], places: Sequence[Place]) -> tuple[str, ...]:
@@ -148,10 +150,10 @@ def place_verdicts(claims: Sequence[Claim], outcomes: Mapping[str, Outcome]) -> 
     order = (Verdict.REFUTED, Verdict.SUPPORTED, Verdict.ENCLOSED, Verdict.PROVED)
     verdicts = {}
     for place in PLACES:
-        covering = [known[each] for each in covering_claims(place, claims, PLACES)]
-        roles = ({"printed"}, {"argument"}, {each.role for each in covering})
-        decisive = next((some for role in roles if (some := [each for each in covering if each.role in role])), [])
-        records = [outcomes.get(each.id) for each in decisive]
+        covering = [known[claim_id] for claim_id in covering_claims(place, claims, PLACES)]
+        roles = ({"printed"}, {"argument"}, {claim.role for claim in covering})
+        decisive = next((some for role in roles if (some := [claim for claim in covering if claim.role in role])), [])
+        records = [outcomes.get(claim.id) for claim in decisive]
         if all(record is not None and record.passes for record in records) and records:
             verdicts[place.label] = str(min((record.verdict for record in records if record), key=order.index))
         else:

@@ -122,9 +122,9 @@ def _judged(claim: Claim, sample: Sample, name: str, beyond: Any) -> Elsewhere:
     try:
         statement, measured = claim.says(sample), beyond if name else claim.measure(sample)
         outside = broken(claim, sample, measured)
-        other = unlike(claim, sample, statement)
-        if other:  # what is judged there is another claim
-            return Elsewhere(where, outside, inside, None, other)
+        difference = unlike(claim, sample, statement)
+        if difference:  # what is judged there is another claim
+            return Elsewhere(where, outside, inside, None, difference)
         with np.errstate(all="ignore"):
             judged = (_of_parts(statement, bare(measured)) if name else statement).judge(bare(measured))
     except NothingCompared:  # none of what is measured beyond is a part of the claim
@@ -144,7 +144,7 @@ def _of_parts(statement: Any, measured: Any) -> Any:
 
 def contradiction(claim: Claim, seed: int = 0) -> str:
     """Where a claim fails though all of its hypotheses hold, beside the points of a profile; "" where nowhere."""
-    return next((f"{each.where}: {each.detail}" for each in elsewhere(claim, seed) if each.contradicts), "")
+    return next((f"{trial.where}: {trial.detail}" for trial in elsewhere(claim, seed) if trial.contradicts), "")
 
 
 def needs(claim: Claim, others: Sequence[Claim] = (), seed: int = 0) -> tuple[HypothesisOutcome, ...]:
@@ -176,38 +176,40 @@ def needs(claim: Claim, others: Sequence[Claim] = (), seed: int = 0) -> tuple[Hy
     return tuple(_need(claim, relation, tried, others) for relation in relations_assumed(claim))
 
 
-def _need(claim: Claim, relation: Formula, tried: list[Elsewhere], others: Sequence[Claim]) -> HypothesisOutcome:
+def _need(claim: Claim, relation: Formula, tried: list[Elsewhere], claims: Sequence[Claim]) -> HypothesisOutcome:
     lifted = f"without {relation}"  # a constraint that need not bind
-    alone = [each for each in tried
-             if each.broken == (relation,) or (each.where.endswith(lifted) and not each.broken)]  # fmt: skip
-    judged = [(each, each.judged) for each in alone if each.judged is not None]
-    failing = [(judgement.excess, each) for each, judgement in judged if not judgement.holds]
+    alone = [trial for trial in tried
+             if trial.broken == (relation,) or (trial.where.endswith(lifted) and not trial.broken)]  # fmt: skip
+    judged = [(trial, trial.judged) for trial in alone if trial.judged is not None]
+    failing = [(judgement.excess, trial) for trial, judgement in judged if not judgement.holds]
     if failing:
         _, worst = max(failing, key=lambda pair: pair[0])
         return HypothesisOutcome(relation, Need.MEASURED, f"{worst.where}: {worst.detail}")
     if _is_declared(relation):
         return HypothesisOutcome(relation, Need.UNDEFINED, "its letters have no other values")
     if claim.derive is not None and not unproved(claim):
-        shorter = replace(claim, hypotheses=tuple(each for each in claim.hypotheses if each != relation) or ("none",))
-        lacking = unproved(shorter, claim.derivations())
+        fewer = tuple(hypothesis for hypothesis in claim.hypotheses if hypothesis != relation)
+        lacking = unproved(replace(claim, hypotheses=fewer or ("none",)), claim.derivations())
         if lacking:
             return HypothesisOutcome(relation, Need.PROOF, lacking)
     if judged:
-        wider = [each.id for each in others
-                 if each.strengthens == claim.id and relation not in relations_assumed(each)]  # fmt: skip
+        wider = [assuming.id for assuming in claims
+                 if assuming.strengthens == claim.id and relation not in relations_assumed(assuming)]  # fmt: skip
         said = f", which {' and '.join(wider)} says" if wider else ""
-        return HypothesisOutcome(relation, Need.FREE, f"holds at {'; '.join(each.where for each, _ in judged)}{said}")
+        return HypothesisOutcome(relation, Need.FREE, f"holds at {'; '.join(trial.where for trial, _ in judged)}{said}")
     if alone:
         return HypothesisOutcome(relation, Need.UNDEFINED, f"{alone[0].where}: {alone[0].detail}")
     if relation.relation == "=" and (relation.left.is_number or relation.right.is_number):
         return HypothesisOutcome(relation, Need.FIXED, "without it the claim would be UNKNOWN")
-    resting = [each.id for each in others if each.id in claim.depends and relation in relations_assumed(each)]
+    resting = [
+        assuming.id for assuming in claims if assuming.id in claim.depends and relation in relations_assumed(assuming)
+    ]
     return HypothesisOutcome(relation, Need.RESTS if resting else Need.UNMEASURED, ", ".join(resting))
 
 
 def _is_declared(relation: Formula) -> bool:
     """Whether a relation, or a weaker one, is what its letters are declared to be."""
-    given = {each for letter in letters_of(relation) for each in declared(letter)}
-    if relation in given or replace(relation, relation="<") in given and relation.relation == "<=":
+    declarations = {declaration for letter in letters_of(relation) for declaration in declared(letter)}
+    if relation in declarations or replace(relation, relation="<") in declarations and relation.relation == "<=":
         return True
     return relation.relation == "<=" and relation.left == 0 and bool(relation.right.is_nonnegative)

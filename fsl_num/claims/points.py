@@ -40,40 +40,40 @@ def points(claim: Claim, count: int, seed: int) -> dict[str, tuple[Point, ...]]:
     drawn each line between two sides on which the formula has a form of its own. A point drawn for a side takes the
     place of another where the regime has two on one side; else it comes beside them.
     """
-    given: dict[str, list[Point]] = {}
+    chosen: dict[str, list[Point]] = {}
     drawn: dict[str, list[Point]] = {}
     for regime in claim.regime_objects():
         known = [PAPER_POINT] if regime.contains(*PAPER_POINT) else []
-        known += [each for each in claim.extra_points.get(regime.name, ()) if regime.contains(*each)]
-        given[regime.name] = [claim.moved(*each) for each in known]
-        drawn[regime.name] = [claim.moved(*each) for each in regime.samples(count, seed)]
+        known += [extra for extra in claim.extra_points.get(regime.name, ()) if regime.contains(*extra)]
+        chosen[regime.name] = [claim.moved(*point) for point in known]
+        drawn[regime.name] = [claim.moved(*point) for point in regime.samples(count, seed)]
     if claim.sides.conditions or claim.sides.borders:
-        _complete(claim, given, drawn, seed)
+        _complete(claim, chosen, drawn, seed)
         for line in claim.sides.lines() if count > 1 else ():
-            _on_line(line, given, drawn)
-    return {name: tuple(dict.fromkeys((*given[name], *drawn[name]))) for name in given}
+            _on_line(line, chosen, drawn)
+    return {name: tuple(dict.fromkeys((*chosen[name], *drawn[name]))) for name in chosen}
 
 
-def _complete(claim: Claim, given: dict[str, list[Point]], drawn: dict[str, list[Point]], seed: int) -> None:
+def _complete(claim: Claim, chosen: dict[str, list[Point]], drawn: dict[str, list[Point]], seed: int) -> None:
     """Draw points on the sides that have none."""
-    reached = _reached(claim, [each for lists in (given, drawn) for some in lists.values() for each in some])
-    forms = {str(each) for each in claim.sides.conditions if each not in claim.sides.lines()}
-    if not claim.sides.borders and forms <= {each for side in reached for each in side}:
+    reached = _reached(claim, [point for lists in (chosen, drawn) for some in lists.values() for point in some])
+    forms = {str(condition) for condition in claim.sides.conditions if condition not in claim.sides.lines()}
+    if not claim.sides.borders and forms <= {form for side in reached for form in side}:
         return
     # The hard regime first: it has the paper's point beside the one drawn.
     for regime in reversed(claim.regime_objects()):
         mine = drawn[regime.name]
-        for point in (claim.moved(*each) for each in regime.samples(SEARCHED, seed)):
+        for point in (claim.moved(*point_drawn) for point_drawn in regime.samples(SEARCHED, seed)):
             new = {
-                claim.sides.at(each) for each in claim.own(*point)
-                if not (claim.sides.between(each) or claim.sides.silent(each))
+                claim.sides.at(own) for own in claim.own(*point)
+                if not (claim.sides.between(own) or claim.sides.silent(own))
             }  # fmt: skip
             if new <= reached:
                 continue
             reached |= new
             spare = [
-                each for place, each in enumerate(mine)
-                if _reached(claim, [each]) <= _reached(claim, [*given[regime.name], *mine[:place], *mine[place + 1 :]])
+                point for k, point in enumerate(mine)
+                if _reached(claim, [point]) <= _reached(claim, [*chosen[regime.name], *mine[:k], *mine[k + 1 :]])
             ]  # fmt: skip
             if spare:
                 mine[mine.index(spare[-1])] = point
@@ -83,13 +83,13 @@ def _complete(claim: Claim, given: dict[str, list[Point]], drawn: dict[str, list
 
 def _reached(claim: Claim, chosen: Sequence[Point]) -> set[tuple[str, ...]]:
     """The sides of the points that are measured in the place of those chosen."""
-    return {claim.sides.at(each) for point in chosen for each in claim.own(*point)}
+    return {claim.sides.at(own) for point in chosen for own in claim.own(*point)}
 
 
-def _on_line(line: Any, given: dict[str, list[Point]], drawn: dict[str, list[Point]]) -> None:
+def _on_line(line: Any, chosen: dict[str, list[Point]], drawn: dict[str, list[Point]]) -> None:
     """A point on a line between two sides, found from those drawn, where there is none."""
-    every = [each for lists in (given, drawn) for some in lists.values() for each in some]
-    if any(line.subs({s: each[0], beta: each[1]}) for each in every):
+    every = [point for lists in (chosen, drawn) for some in lists.values() for point in some]
+    if any(line.subs({s: point[0], beta: point[1]}) for point in every):
         return
     fixed = {equation.lhs: equation.rhs for equation in line.atoms(Eq)}
     for point in every:

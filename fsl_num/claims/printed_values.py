@@ -69,11 +69,11 @@ def value_of(expression: Expr, letters: Mapping[Symbol, float], rate: float) -> 
         return _sum(expression, letters, rate)
     if isinstance(expression, Integral):
         ((variable, start, end),) = expression.limits
-        low, high = (value_of(each, letters, rate) for each in (start, end))
+        low, high = (value_of(end, letters, rate) for end in (start, end))
         times = low + (high - low) * (NODES + 1.0) / 2.0
-        values = [value_of(expression.function, {**letters, variable: float(each)}, rate) for each in times]
+        values = [value_of(expression.function, {**letters, variable: float(time)}, rate) for time in times]
         return float((high - low) / 2.0 * (WEIGHTS @ values))
-    parts = [value_of(each, letters, rate) for each in expression.args]
+    parts = [value_of(argument, letters, rate) for argument in expression.args]
     if expression.is_Add:
         return math.fsum(parts)
     if expression.is_Mul:
@@ -91,8 +91,8 @@ def _sum(expression: Sum, letters: Mapping[Symbol, float], rate: float) -> float
     power, x, fall = 0.0, 0.0, 0.0
     for factor in Mul.make_args(expression.function):
         if isinstance(factor, exp):
-            rest, mode = factor.args[0].as_independent(index)
-            x, fall = -value_of(rest, letters, rate), -value_of(mode.as_base_exp()[1], letters, rate)
+            constant, mode = factor.args[0].as_independent(index)
+            x, fall = -value_of(constant, letters, rate), -value_of(mode.as_base_exp()[1], letters, rate)
         else:
             power += value_of(factor.as_base_exp()[1], letters, rate)
     falls = TERMS * fall - power

@@ -37,19 +37,19 @@ def unproved(claim: Claim, proof: Sequence[Derivation] | None = None) -> str:
     return f"the proof assumes what the claim does not: {', '.join(lacking)}" if lacking else ""
 
 
-def follows(hypothesis: Hypothesis, given: frozenset[Hypothesis]) -> bool:
+def follows(hypothesis: Hypothesis, hypotheses: frozenset[Hypothesis]) -> bool:
     """Whether a hypothesis is among those given, or a weaker bound of the same letter by a number."""
-    if hypothesis in given:
+    if hypothesis in hypotheses:
         return True
     if not isinstance(hypothesis, Formula) or hypothesis.relation not in ("<", "<=") or not hypothesis.left.is_number:
         return False
     return any(
-        isinstance(each, Formula)
-        and each.right == hypothesis.right
-        and each.left.is_number
+        isinstance(known, Formula)
+        and known.right == hypothesis.right
+        and known.left.is_number
         and (
-            (each.relation in ("<", "<=") and bool(each.left > hypothesis.left))
-            or (each.relation == "<" and each.left == hypothesis.left)
+            (known.relation in ("<", "<=") and bool(known.left > hypothesis.left))
+            or (known.relation == "<" and known.left == hypothesis.left)
         )
-        for each in given
+        for known in hypotheses
     )

@@ -267,21 +267,23 @@ class Erratum:
     @property
     def command(self) -> str:
         """What repeats the evidence: ``repeat``, else the command that verifies the claims; "" without any."""
-        return self.repeat or " ".join(["fsl verify", *(f'"{each}"' for each in self.depends)] if self.depends else [])
+        return self.repeat or " ".join(
+            ["fsl verify", *(f'"{claim_id}"' for claim_id in self.depends)] if self.depends else []
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The erratum as JSON-ready values; ``repeat`` is its command, whole."""
         return asdict(self) | {"repeat": self.command}
 
 
-def _finite(value: Any, other: Any) -> Any:
+def _finite(value: Any, substitute: Any) -> Any:
     """The value with ``other`` (or what it makes of them) in the place of numbers that are not finite."""
     if isinstance(value, float) and not math.isfinite(value):
-        return other(value) if other else None
+        return substitute(value) if substitute else None
     if isinstance(value, dict):
-        return {key: _finite(item, other) for key, item in value.items()}
+        return {key: _finite(item, substitute) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_finite(item, other) for item in value]
+        return [_finite(item, substitute) for item in value]
     return value
 
 
@@ -292,9 +294,9 @@ def _read(kind: Any, value: Any) -> Any:
         if not isinstance(value, Mapping):
             raise TypeError(f"a record of {kind} must be an object, not {value!r}")
         hints = typing.get_type_hints(kind)
-        given = [field.name for field in fields(kind) if field.name in value]
+        names = [field.name for field in fields(kind) if field.name in value]
         made: Any = kind
-        return made(**{name: _read(hints[name], value[name]) for name in given})
+        return made(**{name: _read(hints[name], value[name]) for name in names})
     if origin in (typing.Union, types.UnionType):
         return (
             None
@@ -305,7 +307,7 @@ def _read(kind: Any, value: Any) -> Any:
         if not isinstance(value, list | tuple):
             raise TypeError(f"{value!r} must be a list")
         kinds = [arguments[0]] * len(value) if arguments[-1] is ... else list(arguments)
-        return tuple(_read(each, item) for each, item in zip(kinds, value, strict=True))
+        return tuple(_read(kind, item) for kind, item in zip(kinds, value, strict=True))
     if origin is dict:
         if not isinstance(value, Mapping):
             raise TypeError(f"{value!r} must be an object")

@@ -34,7 +34,7 @@ def theorem_files() -> dict[str, tuple[Claim, ...]]:
     claims_of: dict[str, tuple[Claim, ...]] = {}
     for section in SECTIONS:
         folder = import_module(f"fsl_num.paper.{section}").__path__
-        modules = [import_module(f"fsl_num.paper.{section}.{each.name}") for each in iter_modules(folder)]
+        modules = [import_module(f"fsl_num.paper.{section}.{module.name}") for module in iter_modules(folder)]
         files = {module.__name__: module.CLAIMS for module in modules if hasattr(module, "CLAIMS")}
         claims_of |= sorted(files.items(), key=lambda file: min(claim.line for claim in file[1]))
     return claims_of
@@ -59,15 +59,15 @@ def consistent(claims: Iterable[Claim]) -> tuple[Claim, ...]:
     True
     """
     claims_in_order = tuple(claims)
-    ids = [each.id for each in claims_in_order]
+    ids = [claim.id for claim in claims_in_order]
     doubled = sorted({claim_id for claim_id in ids if ids.count(claim_id) > 1})
     if doubled:
         raise ValueError(f"these ids stand for more than one claim: {', '.join(doubled)}")
-    for each in claims_in_order:
-        for other in (*each.depends, each.corrected_by, each.strengthens):
-            if other is not None and other not in ids:
-                raise ValueError(f"claim {each.id} refers to {other!r}, which is no claim")
-    _without_circles({each.id: (*each.depends, *filter(None, [each.corrected_by])) for each in claims_in_order})
+    for claim in claims_in_order:
+        for named in (*claim.depends, claim.corrected_by, claim.strengthens):
+            if named is not None and named not in ids:
+                raise ValueError(f"claim {claim.id} refers to {named!r}, which is no claim")
+    _without_circles({claim.id: (*claim.depends, *filter(None, [claim.corrected_by])) for claim in claims_in_order})
     return claims_in_order
 
 
@@ -95,12 +95,14 @@ def claim(claim_id: str) -> Claim:
     194
     """
     instance_of("claim_id", claim_id, str)
-    wanted = _spaceless(claim_id)
-    if (known := _by_spaceless_id().get(wanted)) is not None:
+    spaceless = _spaceless(claim_id)
+    if (known := _by_spaceless_id().get(spaceless)) is not None:
         return known
-    ids = [each.id for each in all_claims()]
-    holding = sorted((name for name in ids if wanted.lower() in _spaceless(name).lower()), key=len) if wanted else []
-    if not holding and (said := [each.id for each in saying(claim_id.split())] if wanted else []):
+    ids = [claim.id for claim in all_claims()]
+    holding = (
+        sorted((name for name in ids if spaceless.lower() in _spaceless(name).lower()), key=len) if spaceless else []
+    )
+    if not holding and (said := [claim.id for claim in saying(claim_id.split())] if spaceless else []):
         raise ValueError(f"there is no claim {claim_id!r}, but `fsl list {claim_id}` finds {', '.join(said[:3])}")
     near = holding[:3] or get_close_matches(claim_id, ids, 3, 0.4)
     hint = (
@@ -113,7 +115,7 @@ def claim(claim_id: str) -> Claim:
 
 @cache
 def _by_spaceless_id() -> dict[str, Claim]:
-    return {_spaceless(each.id): each for each in all_claims()}
+    return {_spaceless(claim.id): claim for claim in all_claims()}
 
 
 def saying(words: Sequence[str]) -> tuple[Claim, ...]:

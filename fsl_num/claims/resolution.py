@@ -50,10 +50,14 @@ def _of_kind(kind: str, checked: Sequence[Checked]) -> float | None:
 
     def moved(size: float) -> list[_Version]:
         by_point = [
-            [(each, measured) for each in statement.neighbours(kind, size)] for _, statement, measured in checked
+            [(neighbour, measured) for neighbour in statement.neighbours(kind, size)]
+            for _, statement, measured in checked
         ]
         # a point may have no use for an exponent, as s = 1 for one that a logarithm hides there
-        return [[each[place] for each in by_point if place < len(each)] for place in range(len(by_point[0]))]
+        return [
+            [neighbours[place] for neighbours in by_point if place < len(neighbours)]
+            for place in range(len(by_point[0]))
+        ]
 
     return _smallest_refused(moved, RESOLUTIONS[kind])
 
@@ -65,8 +69,8 @@ def _combinations(checked: Sequence[Checked]) -> tuple[float | None, tuple[int, 
 
     def moved(size: float) -> list[_Version]:
         return [
-            [(each, measured) for statement, measured in pairs
-             if (each := moved_along(statement, measured, path, part.least, sign * size)) is not None]
+            [(neighbour, measured) for statement, measured in pairs
+             if (neighbour := moved_along(statement, measured, path, part.least, sign * size)) is not None]
             for path, part in by_path.items() if part.exponents > 1 for sign in (1, -1)
         ]  # fmt: skip
 
@@ -90,7 +94,7 @@ def _smallest_refused(moved: Callable[[float], list[_Version]], high: float) -> 
         return moved(size)
 
     def refuses(place: int, size: float) -> bool:
-        return any(not each.judge(measured).holds for each, measured in versions(size)[place])
+        return any(not version.judge(measured).holds for version, measured in versions(size)[place])
 
     every = range(len(versions(high)))
     if not every:

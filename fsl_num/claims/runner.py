@@ -105,14 +105,14 @@ def verify_all(
         raise TypeError(f"progress must be a function of an outcome, or None, got {progress!r}")
     if cache is not None:
         instance_of("cache", cache, Cache)
-    wanted = _with_what_they_need(ids)
+    needed = _with_what_they_need(ids)
     outcomes: dict[str, Outcome] = {}
-    for outcome in _checked(wanted, profile, seed, executor, cache):
+    for outcome in _checked(needed, profile, seed, executor, cache):
         outcomes[outcome.claim_id] = outcome
         if progress is not None:
             progress(outcome)
     settled = settle(outcomes)
-    return tuple(settled[each] for each in wanted)
+    return tuple(settled[claim_id] for claim_id in needed)
 
 
 def settle(outcomes: Mapping[str, Outcome]) -> dict[str, Outcome]:
@@ -134,13 +134,13 @@ def settle(outcomes: Mapping[str, Outcome]) -> dict[str, Outcome]:
         for name in claim.depends if outcome.verdict in STRENGTH else ():
             if name not in outcomes:
                 continue
-            other = standing(name)
-            if other.verdict not in STRENGTH:
-                message = f"it depends on {name}, which is {other.verdict}"
+            basis = standing(name)
+            if basis.verdict not in STRENGTH:
+                message = f"it depends on {name}, which is {basis.verdict}"
                 return replace(outcome, verdict=Verdict.UNKNOWN, passes=False, message=message)
-            if STRENGTH.index(other.verdict) < STRENGTH.index(outcome.verdict):
-                message = f"{outcome.verdict} under {other.claim_id}, on which it depends and which is {other.verdict}"
-                outcome = replace(outcome, verdict=other.verdict, message=message)
+            if STRENGTH.index(basis.verdict) < STRENGTH.index(outcome.verdict):
+                message = f"{outcome.verdict} under {basis.claim_id}, on which it depends and which is {basis.verdict}"
+                outcome = replace(outcome, verdict=basis.verdict, message=message)
         return outcome
 
     def standing(claim_id: str) -> Outcome:
@@ -148,26 +148,26 @@ def settle(outcomes: Mapping[str, Outcome]) -> dict[str, Outcome]:
         outcome, right = settled(claim_id), claim_of(claim_id).corrected_by or ""
         return standing(right) if outcome.verdict is Verdict.REFUTED and right in outcomes else outcome
 
-    return {each: settled(each) for each in outcomes}
+    return {claim_id: settled(claim_id) for claim_id in outcomes}
 
 
 def _checked(
     ids: Sequence[str], profile: str, seed: int, executor: Executor | None, cache: Cache | None
 ) -> Iterator[Outcome]:
     missing = []
-    for each in ids:
-        kept = None if cache is None else cache.get(claim_of(each), profile, seed)
+    for claim_id in ids:
+        kept = None if cache is None else cache.get(claim_of(claim_id), profile, seed)
         if kept is None:
-            missing.append(each)
+            missing.append(claim_id)
         else:
             yield kept
     if executor is None:
-        for each in missing:
-            yield from _verify_ids([each], profile, seed, cache)
+        for claim_id in missing:
+            yield from _verify_ids([claim_id], profile, seed, cache)
         return
     families: dict[str, list[str]] = {}
-    for each in missing:
-        families.setdefault(claim_of(each).family or each, []).append(each)
+    for claim_id in missing:
+        families.setdefault(claim_of(claim_id).family or claim_id, []).append(claim_id)
     ordered = longest_first(list(families.values()), profile, cache)
     futures = {executor.submit(_verify_ids, family, profile, seed, cache): family for family in ordered}
     for future in as_completed(futures):
@@ -198,8 +198,8 @@ def longest_first(families: list[list[str]], profile: str, cache: Cache | None) 
     """The longest first, so that workers end together: those of unknown cost before the others, the largest first."""
 
     def seconds(family: Sequence[str]) -> float:
-        known = [None if cache is None else cache.seconds(claim_of(each), profile) for each in family]
-        return math.inf if None in known else sum(each for each in known if each is not None)
+        known = [None if cache is None else cache.seconds(claim_of(claim_id), profile) for claim_id in family]
+        return math.inf if None in known else sum(duration for duration in known if duration is not None)
 
     return sorted(families, key=lambda family: (-seconds(family), -len(family)))
 
@@ -208,11 +208,11 @@ def _with_what_they_need(ids: Sequence[str] | None) -> list[str]:
     order = [claim.id for claim in all_claims()]
     if ids is None:
         return order
-    wanted = set()
+    needed = set()
     waiting = list(ids)
     while waiting:
         current = claim_of(waiting.pop())
-        if current.id not in wanted:
-            wanted.add(current.id)
+        if current.id not in needed:
+            needed.add(current.id)
             waiting += [*current.depends, *([current.corrected_by] if current.corrected_by else [])]
-    return [each for each in order if each in wanted]
+    return [claim_id for claim_id in order if claim_id in needed]

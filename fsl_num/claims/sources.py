@@ -56,8 +56,8 @@ class Sources:
             path = self.path(module)
             assert path is not None
             named = set(self._named(_importing(path.read_bytes()), module))
-            around = {name for each in {module, *named} for name in _parents(each)}
-            self._imports[module] = frozenset(each for each in named | around if self.path(each) is not None)
+            around = {name for importer in {module, *named} for name in _parents(importer)}
+            self._imports[module] = frozenset(name for name in named | around if self.path(name) is not None)
             self._foreign[module] = frozenset(named - self._imports[module])
         return self._imports[module]
 
@@ -72,7 +72,7 @@ class Sources:
     def closure(self, modules: Iterable[str]) -> frozenset[str]:
         """These modules of the two packages and all that they import, directly or not."""
         reached: set[str] = set()
-        waiting = [each for each in modules if self.path(each) is not None]
+        waiting = [module for module in modules if self.path(module) is not None]
         while waiting:
             module = waiting.pop()
             if module not in reached:
@@ -136,59 +136,59 @@ def _importing(text: bytes) -> tuple[ast.AST, ...]:
     return tuple(filter(imports, ast.walk(ast.parse(text))))
 
 
-def modules_of(thing: Any) -> frozenset[str]:
+def modules_of(value: Any) -> frozenset[str]:
     """The modules in which the functions of a claim are written, those that they hold on to included."""
-    return frozenset(text for kind, text in parts_of(thing) if kind == "module")
+    return frozenset(text for kind, text in parts_of(value) if kind == "module")
 
 
-def parts_of(thing: Any) -> tuple[tuple[str, str], ...]:
+def parts_of(value: Any) -> tuple[tuple[str, str], ...]:
     """What a claim is made of, in order: ("module", its name) for each function and object, ("value", its text).
 
     >>> [text for kind, text in parts_of((1, "one", len)) if kind == "value"]
     ['int 1', "str 'one'", 'builtin_function_or_method']
     """
-    return tuple(_walk(thing, set()))
+    return tuple(_walk(value, set()))
 
 
-def _walk(thing: Any, seen: set[int]) -> Iterator[tuple[str, str]]:
-    if thing is None:
+def _walk(value: Any, seen: set[int]) -> Iterator[tuple[str, str]]:
+    if value is None:
         return
-    if isinstance(thing, str | bytes | int | float | complex | Basic):
-        yield "value", f"{type(thing).__name__} {thing!r}"
+    if isinstance(value, str | bytes | int | float | complex | Basic):
+        yield "value", f"{type(value).__name__} {value!r}"
         return
-    if id(thing) in seen:
+    if id(value) in seen:
         return
-    seen.add(id(thing))
+    seen.add(id(value))
     inner: list[Any] = []
-    if isinstance(thing, functools.partial):
-        inner = [thing.func, thing.args, thing.keywords]
-    elif isinstance(thing, FunctionType):
-        yield "module", thing.__module__
-        yield "value", thing.__qualname__
+    if isinstance(value, functools.partial):
+        inner = [value.func, value.args, value.keywords]
+    elif isinstance(value, FunctionType):
+        yield "module", value.__module__
+        yield "value", value.__qualname__
         # Of code that stands at one place in a source, only what it holds on to can differ.
-        inner = [_content(cell) for cell in thing.__closure__ or ()]
-        inner += [thing.__defaults__, thing.__kwdefaults__, getattr(thing, "__wrapped__", None)]
-    elif isinstance(thing, MethodType):
-        inner = [thing.__func__, thing.__self__]
-    elif isinstance(thing, Mapping):
-        inner = [part for pair in thing.items() for part in pair]
-    elif isinstance(thing, list | tuple):
-        inner = list(thing)
-    elif isinstance(thing, set | frozenset):
-        inner = sorted(thing, key=repr)
-    elif isinstance(thing, type):
-        yield "module", thing.__module__
-        yield "value", thing.__qualname__
+        inner = [_content(cell) for cell in value.__closure__ or ()]
+        inner += [value.__defaults__, value.__kwdefaults__, getattr(value, "__wrapped__", None)]
+    elif isinstance(value, MethodType):
+        inner = [value.__func__, value.__self__]
+    elif isinstance(value, Mapping):
+        inner = [part for pair in value.items() for part in pair]
+    elif isinstance(value, list | tuple):
+        inner = list(value)
+    elif isinstance(value, set | frozenset):
+        inner = sorted(value, key=repr)
+    elif isinstance(value, type):
+        yield "module", value.__module__
+        yield "value", value.__qualname__
     else:
-        yield "module", type(thing).__module__
-        yield "value", type(thing).__qualname__
-        stated = type(thing).__module__ == formulas.__name__
-        if is_dataclass(thing) and (stated or not type(thing).__module__.startswith("fsl_sym")):
-            inner = [getattr(thing, field.name) for field in fields(thing)]
+        yield "module", type(value).__module__
+        yield "value", type(value).__qualname__
+        stated = type(value).__module__ == formulas.__name__
+        if is_dataclass(value) and (stated or not type(value).__module__.startswith("fsl_sym")):
+            inner = [getattr(value, field.name) for field in fields(value)]
         else:  # any other result of fsl_sym follows from its sources; a cache of results stands before a function
-            inner = [getattr(thing, "__wrapped__", None)]
-    for each in inner:
-        yield from _walk(each, seen)
+            inner = [getattr(value, "__wrapped__", None)]
+    for part in inner:
+        yield from _walk(part, seen)
 
 
 def _called(call: ast.Call) -> str:

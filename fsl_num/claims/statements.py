@@ -332,8 +332,8 @@ class Sharp:
     def mutants(self) -> Mapping[str, Sharp]:
         """The wrong functions given, and the claimed one with a constant that is off."""
         mutants = {name: replace(self, claimed=function) for name, function in self.wrong.items()}
-        more, less = self.neighbours("constant", self.off)
-        return mutants | {f"{self.off:.0%} more": more, f"{self.off:.0%} less": less}
+        greater, less = self.neighbours("constant", self.off)
+        return mutants | {f"{self.off:.0%} more": greater, f"{self.off:.0%} less": less}
 
     @cached_property
     def _known(self) -> dict[int, tuple[Any, Any]]:
@@ -366,12 +366,12 @@ class Joint:
         if not self.parts:
             raise NothingCompared("the statement has no parts")
         judged = {name: part.judge(measured[name]) for name, part in self.parts.items()}
-        name = max(judged, key=lambda each: (not judged[each].holds, judged[each].excess))
-        pairs = [each.constants for each in judged.values() if each.constants is not None]
+        name = max(judged, key=lambda name: (not judged[name].holds, judged[name].excess))
+        pairs = [judgement.constants for judgement in judged.values() if judgement.constants is not None]
         constants = (min(low for low, _ in pairs), max(high for _, high in pairs)) if pairs else None
-        drifts = [each.drift for each in judged.values() if each.drift is not None]
+        drifts = [judgement.drift for judgement in judged.values() if judgement.drift is not None]
         return Judgement(
-            all(each.holds for each in judged.values()),
+            all(judgement.holds for judgement in judged.values()),
             judged[name].excess,
             constants,
             max(drifts) if drifts else None,

@@ -105,12 +105,12 @@ def _checked(
         if samples.get(regime.name)
     )
     failed = [regime for regime in regimes if not regime.holds]
-    where = ", ".join(each.regime for each in failed)
+    where = ", ".join(regime.regime for regime in failed)
     evidence = Evidence(
         fails=f"fails in {where}: {failed[0].detail}" if failed else "",
         broken=next(
-            (f"the derivation {each.name} has a step that does not verify: {each.detail}"
-             for each in derivations if not each.holds), ""
+            (f"the derivation {derivation.name} has a step that does not verify: {derivation.detail}"
+             for derivation in derivations if not derivation.holds), ""
         ),
         # An excuse holds for one point; the points of a profile must leave none.
         accepts=_accepted(regimes, excused=chosen is not None),
@@ -129,10 +129,10 @@ def _checked(
 def _accepted(regimes: Sequence[RegimeOutcome], *, excused: bool) -> str:
     """Which mutants the check accepts, or where it has none; ``excused`` are those that a measurement cannot refute."""
     mutants = [mutant for regime in regimes for mutant in regime.mutants]
-    accepted = [each.name for each in mutants if not (each.refuted or (excused and each.excuse))]
+    accepted = [mutant.name for mutant in mutants if not (mutant.refuted or (excused and mutant.excuse))]
     if accepted:
         return f"the check accepts its mutants: {', '.join(accepted[:3])}"
-    return next((f"no mutant was made in {each.regime}" for each in regimes if not each.mutants), "")
+    return next((f"no mutant was made in {regime.regime}" for regime in regimes if not regime.mutants), "")
 
 
 def samples_of(claim: Claim, profile: str, seed: int) -> dict[str, list[Sample]]:
@@ -200,20 +200,20 @@ def _verify_samples(
         checked.append((sample, statement, bare(measured)))
     judged = [statement.judge(measured) for _, statement, measured in checked]
     place, worst = max(enumerate(judged), key=lambda pair: (not pair[1].holds, pair[1].excess))
-    holds = all(each.holds for each in judged)
+    holds = all(judgement.holds for judgement in judged)
     # What is wrong on one side of the formula alone has to be refused there: the sides are judged apart.
     sides: dict[str, list[Checked]] = {}
     for point in checked if holds else ():
         sides.setdefault(_side(claim, samples, point[0]), []).append(point)
     mutants = [_verify_mutants(claim, there, words, excused=len(checked) == 1) for words, there in sides.items()]
     resolution, combinations = resolutions(sides.values()) if resolution_too else ({}, None)
-    pairs = [each.constants for each in judged if each.constants is not None]
+    pairs = [judgement.constants for judgement in judged if judgement.constants is not None]
     return RegimeOutcome(
         samples[0].regime,
         len(samples),
         holds,
         (min(low for low, _ in pairs), max(high for _, high in pairs)) if pairs else None,
-        max((each.drift for each in judged if each.drift is not None), default=None),
+        max((judgement.drift for judgement in judged if judgement.drift is not None), default=None),
         tuple(chain.from_iterable(mutants)),
         resolution,
         f"s = {samples[place].s}, beta = {samples[place].beta}: {worst.detail}",
@@ -234,15 +234,15 @@ def _empty_part(measured: Any, name: str = "the measurement") -> str | None:
     """The name of a part of a measurement that has no entries: no statement can compare anything with it."""
     if isinstance(measured, Mapping):
         parts = (_empty_part(part, f"the part {key!r} of the measurement") for key, part in measured.items())
-        return name if not measured else next((each for each in parts if each is not None), None)
+        return name if not measured else next((empty for empty in parts if empty is not None), None)
     return name if isinstance(measured, list | tuple) and not measured else None
 
 
 def _side(claim: Claim, samples: Sequence[Sample], sample: Sample) -> str:
     """The side of the formula on which a point lies, "" where all points lie on one."""
-    sides = {(each.s, each.beta): claim.sides.at((each.s, each.beta)) for each in samples}
+    sides = {(sample.s, sample.beta): claim.sides.at((sample.s, sample.beta)) for sample in samples}
     common = set.intersection(*map(set, sides.values()))
-    return ", ".join(each for each in sides[sample.s, sample.beta] if each not in common)
+    return ", ".join(side for side in sides[sample.s, sample.beta] if side not in common)
 
 
 def _verify_mutants(

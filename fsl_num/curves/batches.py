@@ -69,9 +69,9 @@ def batch_words(law: Law, plans: Sequence[Plan]) -> tuple[str, bool]:
         return "", False
     if isinstance(law, FunctionalLaw) and law.batches:
         share = f"(B/{law.reference_batch:g})"
-        how = f"steps lengthen as {share}^r, noise falls as {share}^-(q (1 - r))"
+        form = f"steps lengthen as {share}^r, noise falls as {share}^-(q (1 - r))"
         return (
-            f"Batch sizes, {low:g} to {high:g}: {how if law.paced else f'noise falls as {share}^-q'}; a schedule that"
+            f"Batch sizes, {low:g} to {high:g}: {form if law.paced else f'noise falls as {share}^-q'}; a schedule that"
             f" says none is taken at {law.reference_batch:g}."
         ), False
     silent = [plan.name for plan in plans if plan.batches_unsaid]
@@ -114,5 +114,5 @@ def at_batch(law: Law, theta: Array, batch_size: float) -> tuple[Law, Array]:
     values = dict(zip(law.names, np.moveaxis(np.asarray(theta), -1, 0), strict=True))
     larger = np.log((law.reference_batch if batch_size == 1.0 else batch_size) / law.reference_batch)
     r = values.get("r", 0.0)
-    one = rescaled(law, theta, -values["q"] * (1.0 - r) * larger, r * larger, "q", "r")
-    return replace(law, batches=False), one
+    values_there = rescaled(law, theta, -values["q"] * (1.0 - r) * larger, r * larger, "q", "r")
+    return replace(law, batches=False), values_there

@@ -114,12 +114,12 @@ def compare(
     if len(set(names)) < len(names) or not names:
         raise ValueError(f"the test curves need one name each, and at least one curve, got {names}")
     comparison = Comparison({}, {})
-    for done, each in enumerate(laws):
+    for done, law in enumerate(laws):
         if progress is not None:
             progress(done, len(laws))
-        name = each if isinstance(each, str) else each.name
+        name = law if isinstance(law, str) else law.name
         try:
-            result = fit(training, each, intervals=intervals, **settings)
+            result = fit(training, law, intervals=intervals, **settings)
             comparison.scores[name] = result.scores(tests, level)
             comparison.fits[name] = result
             unseen = {curve.name: [words] for curve in tests if (words := words_of_prediction(result, curve))}

@@ -189,9 +189,9 @@ def _bytes_of(path: Path) -> bytes:
     except FileNotFoundError as error:
         from fsl_num.schedules import SCHEDULES
 
-        siblings = {each.stem: each.name for each in _siblings(path)}  # files of one kind are all alike at their ends
+        siblings = {file.stem: file.name for file in _siblings(path)}  # files of one kind are all alike at their ends
         near = [siblings[stem] for stem in get_close_matches(path.stem, siblings, 3, 0.6)]
-        near += [f"the schedule {each}" for each in get_close_matches(str(path), SCHEDULES, 1, 0.6)]
+        near += [f"the schedule {schedule}" for schedule in get_close_matches(str(path), SCHEDULES, 1, 0.6)]
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
         if "=" in str(path):
             hint = "; if it says which column is what, put a comma and no space between the columns"

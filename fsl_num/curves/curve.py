@@ -305,10 +305,10 @@ class LossCurve(Result):
         [2, 3]
         """
         lowest, highest = real_number("first", first), real_number("last", last)
-        wanted = (self.step >= lowest) & (self.step <= highest)
-        if not wanted.any():
+        chosen = (self.step >= lowest) & (self.step <= highest)
+        if not chosen.any():
             raise CurveError(f"{self.name}: no row with {first} <= step <= {last}")
-        return self.keep(wanted)
+        return self.keep(chosen)
 
     def thinned(self, rows: int) -> LossCurve:
         """Return at most ``rows`` rows, evenly spaced, the last one included; the losses kept are unchanged.
@@ -358,16 +358,16 @@ class LossCurve(Result):
         return html_table(("step", "learning rate", "loss"), rows, title=title, items=self.notes)
 
 
-def _column(name: str, given: Any, rows: Any, size: int | None = None, *, single: bool = False) -> Array:
+def _column(name: str, values: Any, rows: Any, size: int | None = None, *, single: bool = False) -> Array:
     """Return a column as finite floats; ``rows`` None: without checks of the values."""
-    if np.ma.is_masked(given):
+    if np.ma.is_masked(values):
         raise CurveError(f"{name} holds masked numbers: leave their rows out, or fill them")
-    array = as_array(name, given)
+    array = as_array(name, values)
     if single:
         array = np.atleast_1d(array)
     if array.ndim != 1 or array.dtype.kind not in "fiu":
         raise TypeError(
-            f"{name} must be a list of real numbers, one a row, got {type(given).__name__} of dtype {array.dtype}"
+            f"{name} must be a list of real numbers, one a row, got {type(values).__name__} of dtype {array.dtype}"
             f" and shape {array.shape}"
         )
     column = array.astype(np.float64)
@@ -386,6 +386,6 @@ def _first(bad: Any, rows: Any, message: str, values: Array) -> None:
     """Raise CurveError for the first bad row, saying how many there are."""
     if bad.any():
         at = int(np.argmax(bad))
-        more = f" ({int(bad.sum())} such rows)" if bad.sum() > 1 else ""
+        count_words = f" ({int(bad.sum())} such rows)" if bad.sum() > 1 else ""
         value, row = values[min(at, values.size - 1)], int(rows[min(at, rows.size - 1)])
-        raise CurveError(message.format(f"{value:.10g}") + more, row)
+        raise CurveError(message.format(f"{value:.10g}") + count_words, row)

@@ -71,11 +71,11 @@ def fit(
     >>> round(result.parameters["L0"], 2), round(result.parameters["s"], 1)
     (2.0, 0.6)
     """
-    known_options("of a fit", settings, [each.name for each in fields(Settings)])
-    given, used = _curves(curves), Settings(**settings)
+    known_options("of a fit", settings, [field.name for field in fields(Settings)])
+    listed, used = _curves(curves), Settings(**settings)
     intervals, seed = flag("intervals", intervals), whole_seed(seed)
-    warnings = [*_unlike_words(given), *_warnings(given, used)]
-    tried, warmed, about_warmup = _searched_with_warmup(law, given, used)
+    warnings = [*_unlike_words(listed), *_warnings(listed, used)]
+    tried, warmed, about_warmup = _searched_with_warmup(law, listed, used)
     chosen, theta = tried.whole.law, tried.search.best.theta
     warnings += [*about_warmup, *_missed_words(tried.curves, tried.whole, theta)]
     notes = list(tried.notes)
@@ -106,10 +106,10 @@ def fit(
 def _curves(curves: LossCurve | Sequence[LossCurve]) -> list[LossCurve]:
     """The curves given, as a list, checked: of each the rates of half of its updates are known."""
     needed = "one LossCurve or more, as read_curve makes of a file and curve_from of a table"
-    given = [curves] if isinstance(curves, LossCurve) else entries("curves", curves, least=1, needed=needed)
-    if not all(isinstance(each, LossCurve) for each in given):
+    listed = [curves] if isinstance(curves, LossCurve) else entries("curves", curves, least=1, needed=needed)
+    if not all(isinstance(curve, LossCurve) for curve in listed):
         raise TypeError(f"curves must be {needed}, got {described(curves)}")
-    for curve in given:
+    for curve in listed:
         if curve.unseen > _UNSEEN * curve.plan.rates.size:
             raise CurveError(
                 f"{curve.name}: begins at step {curve.step[0]} of {curve.step[-1]}, and nothing says the learning rates"
@@ -117,7 +117,7 @@ def _curves(curves: LossCurve | Sequence[LossCurve]) -> list[LossCurve]:
                 " run (--branch-of), or subtract the steps done before; else say how long it warmed up (warmup=,"
                 " --warmup; 0: the first rate from the first update on)"
             )
-    return given
+    return listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,17 +134,17 @@ class _Searched:
 
 def _searched(law: str | Law, curves: Sequence[LossCurve], settings: Settings) -> _Searched:
     """Reduce the curves, bind the law to them, search."""
-    given, notes = list(curves), []
+    reduced, notes = list(curves), []
     grown = _GROWN.get(law) if isinstance(law, str) else None
     chosen = law_of(law if grown is None else grown)
     if not chosen.final_only:
-        given = [settings.reduced(curve) for curve in curves]
-        notes = _reduced_words(curves, given)
+        reduced = [settings.reduced(curve) for curve in curves]
+        notes = _reduced_words(curves, reduced)
     if grown is not None and isinstance(chosen, FunctionalLaw):
-        sizes = len({curve.plan.model_size for curve in given} - {None}) > 1
-        plans = [curve.plan for curve in given]
+        sizes = len({curve.plan.model_size for curve in reduced} - {None}) > 1
+        plans = [curve.plan for curve in reduced]
         chosen = with_peaks(with_batches(replace(chosen, sizes=sizes), plans), plans)
-    whole, thinned = (task(chosen, given, settings, coarse=coarse) for coarse in (False, True))
+    whole, thinned = (task(chosen, reduced, settings, coarse=coarse) for coarse in (False, True))
     rows = whole.target.observed.size
     if rows < len(chosen.parameters):
         raise CurveError(
@@ -153,7 +153,7 @@ def _searched(law: str | Law, curves: Sequence[LossCurve], settings: Settings) -
             " simpler law"
         )
     best = search(whole, thinned, chosen.start_grid(whole.plans)[: settings.starts])
-    return _Searched(curves, given, whole, thinned, best, notes)
+    return _Searched(curves, reduced, whole, thinned, best, notes)
 
 
 def _searched_with_warmup(
@@ -246,7 +246,7 @@ def _missed_words(curves: Sequence[LossCurve], whole: Task, theta: Array) -> lis
     ends = np.cumsum([plan.recorded.size for plan in whole.plans])[:-1]
     missed = []
     logs = (np.log(whole.target.observed), np.log(np.maximum(whole.bound.losses(theta), 1e-300)))
-    for curve, measured, law in zip(curves, *(np.split(each, ends) for each in logs), strict=True):
+    for curve, measured, law in zip(curves, *(np.split(log, ends) for log in logs), strict=True):
         off = float(np.median(np.abs(measured - law)))
         scatter = float(np.median(np.abs(np.diff(measured)))) if measured.size > 1 else 0.0
         if off > max(_MISSED, _NOISES * scatter):
@@ -274,7 +274,7 @@ def _unlike_words(curves: Sequence[LossCurve]) -> list[str]:
 
 def _seed_words(variance: float, pairs: Sequence[tuple[str, str]]) -> str:
     """How far runs that were trained alike lie apart, and what that means."""
-    shown = ", ".join(f"{one} and {other}" for one, other in pairs[:3]) + (", ..." if len(pairs) > 3 else "")
+    shown = ", ".join(f"{first} and {second}" for first, second in pairs[:3]) + (", ..." if len(pairs) > 3 else "")
     return (
         f"Trained alike, up to some update, but not the same run: {shown}. Their losses differ as a whole by a standard"
         f" deviation of {100 * math.sqrt(variance):.2g} %, which no schedule explains: intervals hold it."

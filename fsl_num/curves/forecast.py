@@ -62,7 +62,7 @@ class Forecast(Result):
     followed: str = ""
 
     def __repr__(self) -> str:
-        endings = "; ".join(f"{name}: {each.final_words()}" for name, each in self.predictions.items())
+        endings = "; ".join(f"{name}: {prediction.final_words()}" for name, prediction in self.predictions.items())
         return f"Forecast(after {self.main.step[-1]} steps, {endings})"
 
     @property
@@ -82,7 +82,7 @@ class Forecast(Result):
                 f"The run is {state} at step {self.last}: its last quarter lies"
                 f" {float(f'{self.surprise:.2g}'):g} half-widths of the interval from what the rows before predict."
             )
-        return (*said, *said_once({name: each.sentences for name, each in self.predictions.items()}))
+        return (*said, *said_once({name: prediction.sentences for name, prediction in self.predictions.items()}))
 
     def plot(self, target: float | None = None, ax: Any = None) -> Any:
         """Draw the run and its endings with their intervals; return the axes (needs matplotlib).
@@ -95,8 +95,12 @@ class Forecast(Result):
 
     def _repr_html_(self) -> str:
         rows = [
-            (name, each.in_digits(each.final), "" if (half := each.mean_half_width) is None else how_well(half))
-            for name, each in self.predictions.items()
+            (
+                name,
+                prediction.in_digits(prediction.final),
+                "" if (half := prediction.mean_half_width) is None else how_well(half),
+            )
+            for name, prediction in self.predictions.items()
         ]
         head = ("ending", f"loss after {int(self.main.step[-1])} steps", "known to")
         return html_table(head, rows, items=(*self.fitted.warnings, *self.sentences))
@@ -142,9 +146,9 @@ def schedule_so_far(run: Plan, steps: int) -> tuple[str, Any] | None:
         rows = at[at >= start]
         if rows.size < _FEWEST or run.rates[rows[0]] - run.rates[rows[-1]] < _FALLEN * run.peak:
             continue
-        given = {"steps": steps, "warmup": warmup, "decay_fraction": (steps - start) / (steps - warmup)}
+        lengths = {"steps": steps, "warmup": warmup, "decay_fraction": (steps - start) / (steps - warmup)}
         for name in _SHAPES if run.rates[rows[-1]] > 0.0 else _SHAPES[:-1]:
-            last, rate = _through(name, rows, run, given)
+            last, rate = _through(name, rows, run, lengths)
             off = float(np.abs(rate(at) - run.rates[at]).max()) / run.peak
             if off <= _ALIKE:
                 called = "exp-decay" if name == "wsd" and start == warmup else name
@@ -152,7 +156,7 @@ def schedule_so_far(run: Plan, steps: int) -> tuple[str, Any] | None:
                 candidates.append((off + _AS_GOOD * (start > warmup), words, rate))
     if not candidates:
         return None
-    _, words, rate = min(candidates, key=lambda each: each[0])
+    _, words, rate = min(candidates, key=lambda candidate: candidate[0])
     return words, rate(np.arange(steps))
 
 
@@ -168,16 +172,16 @@ def _ends_of_stable_phase(run: Plan, at: Any) -> list[int]:
     return [int(start) for start in between if start > run.warmup]
 
 
-def _through(name: str, rows: Any, run: Plan, given: Mapping[str, Any]) -> tuple[float, Callable[[Any], Any]]:
+def _through(name: str, rows: Any, run: Plan, lengths: Mapping[str, Any]) -> tuple[float, Callable[[Any], Any]]:
     """The last rate of the schedule that goes through the rates at ``rows``, and its rate at any step."""
     known = run.rates[rows]
     if name == "wsd":
         slope = float(np.polyfit(rows, np.log(known), 1)[0])
-        fallen = math.exp(min(slope * (given["steps"] - given["warmup"]) * given["decay_fraction"], 0.0))
+        fallen = math.exp(min(slope * (lengths["steps"] - lengths["warmup"]) * lengths["decay_fraction"], 0.0))
         last = run.peak * max(fallen, _NOTHING)
-        return last, as_schedule(name, peak=run.peak, final=last, **given).learning_rate
-    shape = as_schedule(name, peak=1.0, **given).learning_rate
-    fall, last = (float(each) for each in np.polyfit(shape(rows), known, 1))
+        return last, as_schedule(name, peak=run.peak, final=last, **lengths).learning_rate
+    shape = as_schedule(name, peak=1.0, **lengths).learning_rate
+    fall, last = (float(coefficient) for coefficient in np.polyfit(shape(rows), known, 1))
     last = last if last > _NOTHING * run.peak else 0.0
     return last, lambda step: last + fall * shape(step)
 
@@ -196,21 +200,21 @@ def continued(run: Plan, steps: int, ending: str) -> Plan:
     k, last = np.arange(done, total), float(run.rates[-1])
     if ending in ENDINGS:
         begin = {"hold": total, "decay now": done, "decay late": max(done, int(total * (1 - _LATE)))}[ending]
-        rest = last * np.minimum(1.0, (total - k) / max(total - begin, 1))
+        rates_left = last * np.minimum(1.0, (total - k) / max(total - begin, 1))
     elif ending == SO_FAR:
         followed = schedule_so_far(run, total)
         if followed is None:
             raise ValueError(f"the rates so far are not those of a schedule of {total} updates: name one, or an ending")
-        rest = followed[1][done:]
+        rates_left = followed[1][done:]
     elif ":" not in (name := str(ending).partition("(")[0]) and name not in SCHEDULES:
         raise ValueError(f"no ending is {ending!r}: choose {', '.join((*ENDINGS, SO_FAR))}, or a schedule by its name")
     else:
         known = {"warmup": min(run.warmup, total - 1)} if "warmup" in parameters_of(ending) else {}
-        rest = step_rates(ending, peak=run.peak, steps=total, **known)[done:]
+        rates_left = step_rates(ending, peak=run.peak, steps=total, **known)[done:]
     recorded = np.unique(np.linspace(done, total, min(_ROWS, total - done + 1)).astype(np.int64))
     batches = np.broadcast_to(run.batch_sizes, run.rates.shape)
     batches = np.concatenate([batches, np.full(total - done, last_batch(run))])
-    return Plan(np.concatenate([run.rates, rest]), recorded, run.warmup, batches, run.model_size, ending)
+    return Plan(np.concatenate([run.rates, rates_left]), recorded, run.warmup, batches, run.model_size, ending)
 
 
 def forecast(
@@ -251,8 +255,8 @@ def forecast(
     others = entries("others", others, LossCurve)
     fitted = fit([run, *others], **settings)
     plans = {name: continued(fitted.as_fitted(run).plan, steps, name) for name in endings}
-    wanted = proper_share("level", level) if fitted.drawn is not None else None
-    predictions = {name: fitted.predict(plan, wanted, after=run) for name, plan in plans.items()}
+    level_drawn = proper_share("level", level) if fitted.drawn is not None else None
+    predictions = {name: fitted.predict(plan, level_drawn, after=run) for name, plan in plans.items()}
     words = "" if followed is None else followed[0]
     return Forecast(fitted, predictions, int(run.plan.recorded[-1]), _surprise(run, others, settings), words)
 

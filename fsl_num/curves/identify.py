@@ -66,7 +66,7 @@ def identifiability(task: Task, theta: Array, search: Found, samples: Array) -> 
     width = np.maximum(1.0, np.abs(u))
     low = np.isfinite(task.chart.low) & (u - task.chart.low <= _EDGE * width)
     high = np.isfinite(task.chart.high) & (task.chart.high - u <= _EDGE * width)
-    on_bounds = tuple(name for name, each in zip(names, low | high, strict=True) if each)
+    on_bounds = tuple(name for name, touches in zip(names, low | high, strict=True) if touches)
     free = ~(low | high)
     size_term = unidentified(task.law, task.plans)
     # with two levels L0 and D stand for them, with one L0 alone
@@ -79,13 +79,13 @@ def identifiability(task: Task, theta: Array, search: Found, samples: Array) -> 
     if free.any() and (norms[free] > 0.0).all():
         _, singular, directions = np.linalg.svd(slopes[:, free] / norms[free], full_matrices=False)
         condition = float(singular[0] / singular[-1]) if singular[-1] > 0.0 else math.inf
-        free_names = [name for name, each in zip(names, free, strict=True) if each]
+        free_names = [name for name, is_free in zip(names, free, strict=True) if is_free]
         weakest = {name: float(part) for name, part in zip(free_names, np.abs(directions[-1]), strict=True)}
     points = np.quantile(samples, [0.05, 0.95], axis=0)
     intervals = {name: (float(a), float(b)) for name, a, b in zip(names, *points, strict=True)}
     sentences = _words(task.law, theta, condition, weakest, on_bounds, intervals, search, size_term)
     if silent.any():
-        shown = ", ".join(name for name, each in zip(names, silent, strict=True) if each)
+        shown = ", ".join(name for name, is_silent in zip(names, silent, strict=True) if is_silent)
         sentences += (f"Of {shown} the curves say nothing, alike in what these act on: what is expected stands.",)
     if size_term:
         sentences += (unidentified_words(task.law, task.plans, theta),)
@@ -119,7 +119,7 @@ def _words(
             said.append(f"{name} is at its bound {values[name]:.4g}: the curves do not determine it.")
     said += [words for name, words in _AGAINST_THE_THEORY.items() if name in values and intervals[name][0] >= 1.0]
     if condition > ILL:
-        together = [name for name, share in sorted(weakest.items(), key=lambda each: -each[1]) if share > 0.3]
+        together = [name for name, share in sorted(weakest.items(), key=lambda entry: -entry[1]) if share > 0.3]
         said.append(
             f"The curves do not separate {' and '.join(together) or 'the parameters'}"
             f" (condition number {condition:.2g}): trust the predictions near the data, not these numbers."
@@ -130,8 +130,8 @@ def _words(
             if 0.5 * math.log(high / low) > _WIDE:
                 said.append(f"{parameter.name} is known only to lie between {low:.3g} and {high:.3g}.")
     if not any("not" in line or "known only" in line or "elsewhere" in line for line in said):
-        rest = "All other parameters" if size_term else "All parameters"
-        said.append(f"{rest} are determined by the curves (condition number {condition:.2g}).")
+        subject = "All other parameters" if size_term else "All parameters"
+        said.append(f"{subject} are determined by the curves (condition number {condition:.2g}).")
     return tuple(said)
 
 
@@ -207,7 +207,7 @@ def profile(task: Task, theta: Array, name: str, values: Array) -> Array:
     reached: dict[int, Array] = {}
     objectives = np.empty(len(values))
     for index in order:
-        near = min(reached, key=lambda each: abs(values[each] - values[index]), default=None)
+        near = min(reached, key=lambda place: abs(values[place] - values[index]), default=None)
         start = np.array(theta if near is None else reached[near])
         start[place] = values[index]
         end = descend(task.bound, task.target, chart, start, fixed=[place])

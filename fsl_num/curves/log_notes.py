@@ -42,17 +42,17 @@ def of_losses(tables: Sequence[Table], loss: Series) -> list[str]:
     >>> of_losses([table], Series("loss", np.ones(1), np.ones(1), [2], meaning("loss"), table))
     []
     """
-    others = {
+    passed_over = {
         name: means
         for table in tables
         for name in table.columns
         if (means := meaning(name)) is not None and means.role == "loss" and name != loss.name
         if filled(table.columns[name]).any()
     }
-    if not others:
+    if not passed_over:
         return []
     kind = "of validation" if loss.meaning.held_out else "of training"
-    shown = ", ".join(map(repr, list(others)[:4]))
+    shown = ", ".join(map(repr, list(passed_over)[:4]))
     return [f"the loss is {place(loss)}, {kind}, {loss.step.size} rows; there too: {shown} (--columns loss=...)"]
 
 
@@ -66,10 +66,10 @@ def of_spike(rows: Sequence[int], losses: Array) -> list[str]:
     spikes = np.flatnonzero(losses[1:-1] > _SPIKE * beside) + 1
     if not spikes.size:
         return []
-    at, more = int(spikes[0]), f" ({spikes.size} such rows)" if spikes.size > 1 else ""
+    at, count_words = int(spikes[0]), f" ({spikes.size} such rows)" if spikes.size > 1 else ""
     return [
         f"row {rows[at]}: the loss {losses[at]:g} is more than {_SPIKE:g} times those beside it: leave the row out if"
-        f" it is an error{more}"
+        f" it is an error{count_words}"
     ]
 
 
@@ -82,11 +82,11 @@ def check_spike(rate: Series) -> None:
     if values.size < _ROWS:
         return
     at = int(np.argmax(values))
-    others = float(np.delete(values, at).max())
-    if 0 < at < values.size - 1 and values[at] > _SPIKE * others > 0.0:
+    largest = float(np.delete(values, at).max())
+    if 0 < at < values.size - 1 and values[at] > _SPIKE * largest > 0.0:
         raise CurveError(
             f"the rate {values[at]:g} stands in this row alone, more than {_SPIKE:g} times all others (up to"
-            f" {others:g}); repair the cell or drop the row",
+            f" {largest:g}); repair the cell or drop the row",
             int(rate.rows[at]),
         )
 
@@ -121,17 +121,17 @@ def of_rates(rate: Series) -> list[str]:
     elif most > LARGEST_RATE:
         said.append(f"the rate {place(rate)} reaches {most:g}: in units of its own; predict in the same")
     said += _of_rounding(rate)
-    others = []
+    shares = []
     for name in rate.table.columns:
         means = meaning(name)
         if name != rate.name and means is not None and means.role == "lr" and means.rank == rate.meaning.rank:
             share = float(np.nanmax(numbers(rate.table, name, "lr", missing=True), initial=0.0)) / max(most, 1e-300)
             if abs(share - 1.0) > _ALIKE:
-                others.append(f"that of {name!r} is {share:.4g} of it")
-    if others:
-        more = f" and {len(others) - 3} more" if len(others) > 3 else ""
+                shares.append(f"that of {name!r} is {share:.4g} of it")
+    if shares:
+        tail = f" and {len(shares) - 3} more" if len(shares) > 3 else ""
         said.append(
-            f"the rate is {rate.name!r}; {', '.join(others[:3])}{more}: peaks are meant in its unit (--columns lr=...)"
+            f"the rate is {rate.name!r}; {', '.join(shares[:3])}{tail}: peaks are meant in its unit (--columns lr=...)"
         )
     return said
 

@@ -236,7 +236,7 @@ def _keep_wanted(series: dict[str, Series], options: LogOptions, name: str) -> l
                 if not np.isin(before.rows[0], series[role].rows):
                     notes[-1] += "; of the first ones none: where the run went on and counts anew, add the steps before"
     cut = {part.table.name for part in series.values() if part.table.unfinished and part.rows.size}
-    notes += [f"the last line of {each} has no end: its last number may be cut" for each in sorted(cut)]
+    notes += [f"the last line of {log_name} has no end: its last number may be cut" for log_name in sorted(cut)]
     if options.last_step is not None:  # what lies behind it is not even looked at: a run may have diverged there
         for role, part in series.items():
             series[role] = part.keep(part.step <= options.last_step)

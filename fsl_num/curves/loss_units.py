@@ -51,9 +51,9 @@ def _unit_beside(loss: Series) -> str | None:
         if means is None or means.unit != "perplexity" or means.held_out != loss.meaning.held_out:
             continue
         beside = numbers(table, name, "loss", missing=True)[np.isin(np.asarray(table.rows), loss.rows)]
-        both = (beside > 1.0) & (loss.values > 0.0)
-        if both.any():
-            ratio = float(np.median(np.log(beside[both]) / loss.values[both]))
+        comparable = (beside > 1.0) & (loss.values > 0.0)
+        if comparable.any():
+            ratio = float(np.median(np.log(beside[comparable]) / loss.values[comparable]))
             if abs(ratio / math.log(2.0) - 1.0) < _SAME:
                 return "bits"
             if abs(ratio - 1.0) < _SAME:

@@ -99,7 +99,7 @@ class NextRun(Result):
     @property
     def proposed(self) -> Candidate:
         """The run that narrows the prediction the most for each of its updates."""
-        return max(self.candidates, key=lambda each: each.gain(self.before))
+        return max(self.candidates, key=lambda candidate: candidate.gain(self.before))
 
     @property
     def sentence(self) -> str:
@@ -183,12 +183,12 @@ def next_run(
     """
     instance_of("fit", fit, FitResult)
     targets = _targets(target)
-    for each in targets:
-        check_peak(each.peak, fit.peaks)
+    for plan in targets:
+        check_peak(plan.peak, fit.peaks)
     level = proper_share("level", level)
     limit = np.inf if budget is None else whole_size("budget", budget, infinite=False)
     named = usual_candidates(fit, targets, limit) if candidates is None else _plans(candidates)
-    longest = max(each.rates.size for each in targets)
+    longest = max(plan.rates.size for plan in targets)
     if candidates is None and longest < _SHORTEST:
         raise ValueError(
             f"a schedule of {longest} update leaves no run that might be trained before it: ask for at least"
@@ -203,21 +203,19 @@ def next_run(
             else "there is no candidate: name at least one schedule that might be trained next"
         )
     fit = _redrawn(fit)
-    wanted = [fit.posterior.errors(fit.law, each, fit.theta) for each in targets]
+    errors = [fit.posterior.errors(fit.law, plan, fit.theta) for plan in targets]
 
     def width(variances: list[float]) -> float:
-        return float(np.sqrt(np.mean([np.expm1(half_width(np.sqrt(each), level)) ** 2 for each in variances])))
+        return float(np.sqrt(np.mean([np.expm1(half_width(np.sqrt(variance), level)) ** 2 for variance in variances])))
 
-    now = [float((drawn**2).sum() + more.sum()) for drawn, more, _ in wanted]
-    candidates_measured = []
+    now = [float((drawn**2).sum() + unexplained.sum()) for drawn, unexplained, _ in errors]
+    measured = []
     for name, plan in affordable.items():
         plan = plan.at([plan.rates.size]) if fit.law.final_only else plan
-        left = _left(fit, plan, wanted)
-        candidates_measured.append(
-            Candidate(name, plan, float(plan.rates.size), width(left), 1.0 - sum(left) / sum(now))
-        )
-    candidates_measured.sort(key=lambda each: (each.half_width, each.cost))
-    return NextRun(tuple(targets), width(now), level, tuple(candidates_measured))
+        left = _left(fit, plan, errors)
+        measured.append(Candidate(name, plan, float(plan.rates.size), width(left), 1.0 - sum(left) / sum(now)))
+    measured.sort(key=lambda candidate: (candidate.half_width, candidate.cost))
+    return NextRun(tuple(targets), width(now), level, tuple(measured))
 
 
 @lru_cache(maxsize=1)
@@ -237,7 +235,7 @@ def usual_candidates(fit: FitResult, targets: Sequence[Plan], budget: float = np
     sizes = sorted({int(share * longest.rates.size) for share in LENGTHS} | {int(min(budget, longest.rates.size))})
     least = min(max(2 * longest.warmup, LEAST * longest.rates.size), longest.rates.size)
     peaks = [longest.peak]
-    peaks += [each for each in fit.peaks if all(abs(each - peak) > _SAME_PEAK * peak for peak in peaks)]
+    peaks += [own for own in fit.peaks if all(abs(own - peak) > _SAME_PEAK * peak for peak in peaks)]
     plans: dict[str, Plan] = {}
     for size in (size for size in sizes if size >= max(least, _SHORTEST)):
         warmup = min(longest.warmup, size // 2)
@@ -253,7 +251,7 @@ def usual_candidates(fit: FitResult, targets: Sequence[Plan], budget: float = np
 
 def _targets(target: Any) -> list[Plan]:
     """The plans whose last losses are asked for."""
-    plans = [as_plan(each) for each in target.values()] if isinstance(target, Mapping) else [as_plan(target)]
+    plans = [as_plan(plan) for plan in target.values()] if isinstance(target, Mapping) else [as_plan(target)]
     if not plans:
         raise ValueError("a target is needed: the schedule whose final loss matters")
     return [plan.at([plan.recorded[-1]]) for plan in plans]
@@ -261,7 +259,7 @@ def _targets(target: Any) -> list[Plan]:
 
 def _plans(candidates: Mapping[str, Any]) -> dict[str, Plan]:
     instance_of("candidates", candidates, Mapping)
-    plans = {name: as_plan(each) for name, each in candidates.items()}
+    plans = {name: as_plan(plan) for name, plan in candidates.items()}
     return {name: plan.at(_places(plan.rates, plan.warmup)) for name, plan in plans.items()}
 
 
@@ -271,8 +269,8 @@ def _places(rates: Array, warmup: int) -> Any:
     if warmup >= rates.size:
         raise ValueError(f"a candidate of {rates.size} updates ends within its warmup of {warmup}: give a longer one")
     first = times[warmup - 1] if warmup else 0.0
-    wanted = np.linspace(first, times[-1], _ROWS + 1)[1:]
-    return np.unique(np.minimum(np.searchsorted(times, wanted) + 1, rates.size))
+    even_times = np.linspace(first, times[-1], _ROWS + 1)[1:]
+    return np.unique(np.minimum(np.searchsorted(times, even_times) + 1, rates.size))
 
 
 def _same(plan: Plan, other: Plan) -> bool:
@@ -280,7 +278,7 @@ def _same(plan: Plan, other: Plan) -> bool:
     return same and float(np.abs(plan.rates - other.rates).max()) <= _FAR * plan.peak
 
 
-def _left(fit: FitResult, plan: Plan, wanted: Sequence[tuple[Array, Array, States]]) -> list[float]:
+def _left(fit: FitResult, plan: Plan, errors: Sequence[tuple[Array, Array, States]]) -> list[float]:
     """The variance that is left of each target once the candidate is measured."""
     posterior, residuals, rows = fit.posterior, fit.posterior.residuals, plan.recorded.size
     seen, missed, states = posterior.errors(fit.law, plan, fit.theta)
@@ -288,12 +286,14 @@ def _left(fit: FitResult, plan: Plan, wanted: Sequence[tuple[Array, Array, State
     few = rows * residuals.curves / residuals.rows
     unseen = missed + residuals.seeds + few * np.diag(posterior.noise(plan) ** 2)
     left = []
-    for drawn, more, there in wanted:
-        both = posterior.misfit.conditional(states, there)
-        weights = np.linalg.solve(seen.T @ seen + unseen, np.hstack([seen.T, both]))
+    for drawn, unexplained, there in errors:
+        covariances = posterior.misfit.conditional(states, there)
+        weights = np.linalg.solve(seen.T @ seen + unseen, np.hstack([seen.T, covariances]))
         own = np.diag(seen @ weights[:, :-1])  # how far each draw explains itself
         slopes = weights[:, :-1] @ drawn[:, 0] + weights[:, -1]
         wrong = (drawn[:, 0] - seen @ slopes) / (1.0 - own)
-        rest = float(wrong @ wrong + slopes @ unseen @ slopes - 2.0 * slopes @ both[:, 0] + more[0, 0])
-        left.append(min(max(rest, OWN), float((drawn**2).sum() + more.sum())))
+        variance = float(
+            wrong @ wrong + slopes @ unseen @ slopes - 2.0 * slopes @ covariances[:, 0] + unexplained[0, 0]
+        )
+        left.append(min(max(variance, OWN), float((drawn**2).sum() + unexplained.sum())))
     return left

@@ -110,10 +110,10 @@ def draw_predictions(predictions: Mapping[str, Prediction], ax: Any = None) -> A
     axes, every = axes_to_draw_on(ax), list(predictions.values())
     if not every:
         return axes
-    last = max(int(each.step[-1]) for each in every)
+    last = max(int(prediction.step[-1]) for prediction in every)
     shown = _draw_fitted(every[0], last, axes)
-    for index, (name, each) in enumerate(predictions.items()):
-        _draw_predicted(each, axes, f"C{index}", f"{as_drawn(name)}: {each.in_digits(each.final)}")
+    for index, (name, prediction) in enumerate(predictions.items()):
+        _draw_predicted(prediction, axes, f"C{index}", f"{as_drawn(name)}: {prediction.in_digits(prediction.final)}")
     _show_the_end(axes, shown, every)
     return axes
 
@@ -182,14 +182,16 @@ def _show_the_end(axes: Any, rows: Sequence[tuple[Any, Any]], predictions: Seque
     low, high = float(late.min()), float(late.max())
     room = max(high - low, 1e-3 * high)
     bands = [
-        (each.lower[-1], each.upper[-1]) for each in predictions if each.lower is not None and each.upper is not None
+        (prediction.lower[-1], prediction.upper[-1])
+        for prediction in predictions
+        if prediction.lower is not None and prediction.upper is not None
     ]
     for bottom, top in bands:  # an interval of several times what is drawn would hide it
         low, high = min(low, max(float(bottom), low - room)), max(high, min(float(top), high + room))
     axes.set_ylim(low - 0.05 * room, high + 0.05 * room)
     axes.set_xlabel("step")
     axes.set_ylabel("loss")
-    levels = sorted({each.level for each in predictions if each.level is not None})
+    levels = sorted({prediction.level for prediction in predictions if prediction.level is not None})
     title = f"{100 * levels[0]:g} % of single rows in each band" if levels else None
     axes.legend(loc="upper right", fontsize="small", title=title, title_fontsize="small")
 

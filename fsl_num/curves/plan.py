@@ -46,18 +46,18 @@ class Plan(Result):
         if not rates.any():
             raise ValueError("rates must hold a positive one: with all of them 0 there is no training")
         size = rates.size
-        wanted = np.arange(1, size + 1) if self.recorded is None else _recorded(self.recorded, size)
+        kept = np.arange(1, size + 1) if self.recorded is None else _recorded(self.recorded, size)
         times = running_sums(rates)
         if self.recorded is None:  # every update after which there is a loss to predict
-            wanted = wanted[times[wanted] > 0.0]
-        if times[wanted[0]] <= 0.0:
-            raise ValueError(_untrained(int(wanted[0])))
+            kept = kept[times[kept] > 0.0]
+        if times[kept[0]] <= 0.0:
+            raise ValueError(_untrained(int(kept[0])))
         instance_of("name", self.name, str)
         warmup = _warmup(self.warmup, size)
         size_of_model = None if self.model_size is None else positive("model_size", self.model_size)
         for name, value in (
             ("rates", rates),
-            ("recorded", wanted),
+            ("recorded", kept),
             ("warmup", warmup),
             ("batch_sizes", batches),
             ("model_size", size_of_model),
@@ -153,13 +153,13 @@ class Plan(Result):
         updates = whole_count("updates", updates)
         if updates > self.rates.size:
             raise ValueError(f"updates must be at most {self.rates.size}, as many as the schedule has, got {updates}")
-        wanted = _recorded(recorded, updates)
-        if self.times[wanted[0]] <= 0.0:
-            raise ValueError(_untrained(int(wanted[0])))
-        wanted.setflags(write=False)
+        kept = _recorded(recorded, updates)
+        if self.times[kept[0]] <= 0.0:
+            raise ValueError(_untrained(int(kept[0])))
+        kept.setflags(write=False)
         fields: dict[str, Any] = {
             "rates": self.rates[:updates],
-            "recorded": wanted,
+            "recorded": kept,
             "batch_sizes": self.batch_sizes[:updates],
             "times": self.times[: updates + 1],
             "warmup": min(self.warmup, updates) if warmup is None else _warmup(warmup, updates),
@@ -185,17 +185,17 @@ def _warmup(warmup: Any, updates: int) -> int:
 
 def _recorded(recorded: Any, size: int) -> Steps:
     """The recorded steps, checked."""
-    wanted = np.atleast_1d(as_array("recorded", recorded))
-    numeric = wanted.ndim == 1 and wanted.size > 0 and wanted.dtype.kind in "iuf"
-    if not numeric or not (np.isfinite(wanted) & (wanted == np.floor(wanted))).all():
+    kept = np.atleast_1d(as_array("recorded", recorded))
+    numeric = kept.ndim == 1 and kept.size > 0 and kept.dtype.kind in "iuf"
+    if not numeric or not (np.isfinite(kept) & (kept == np.floor(kept))).all():
         raise ValueError(f"recorded must be a list of whole numbers of updates, got {recorded!r}")
-    wanted = wanted.astype(np.int64)
-    if wanted[0] < 1 or wanted[-1] > size or (np.diff(wanted) <= 0).any():
+    kept = kept.astype(np.int64)
+    if kept[0] < 1 or kept[-1] > size or (np.diff(kept) <= 0).any():
         raise ValueError(
-            f"recorded must increase within [1, {size}] (rates has {size} updates), got a list from {wanted[0]}"
-            f" to {wanted[-1]}; sort it, drop what comes twice, and give a learning rate for every update"
+            f"recorded must increase within [1, {size}] (rates has {size} updates), got a list from {kept[0]}"
+            f" to {kept[-1]}; sort it, drop what comes twice, and give a learning rate for every update"
         )
-    return wanted
+    return kept
 
 
 def _untrained(step: int) -> str:

@@ -74,8 +74,8 @@ class Posterior(Result):
             there, shares, noise = known
             seen, missed, end = self.errors(law, there, theta)
             drawn = drawn - seen * shares
-            both = OWN + self.misfit.conditional(states, end)[:, 0]
-            variance = variance - 2.0 * shares * both + shares**2 * (missed[0, 0] + noise)
+            covariance = OWN + self.misfit.conditional(states, end)[:, 0]
+            variance = variance - 2.0 * shares * covariance + shares**2 * (missed[0, 0] + noise)
         return np.asarray(np.sqrt((drawn**2).sum(axis=0) + variance))
 
     def noise(self, plan: Plan) -> Array:

@@ -154,7 +154,7 @@ class Prediction(Result):
         words = f"{self.in_digits(self.final)}{mean}{after}"
         if self.lower is None or self.upper is None or self.level is None:
             return words
-        low, high = (self.in_digits(float(each[-1])) for each in (self.lower, self.upper))
+        low, high = (self.in_digits(float(bounds[-1])) for bounds in (self.lower, self.upper))
         return f"{words}, {100 * self.level:g} % of single rows between {low} and {high}"
 
     def score(self, curve: Any) -> Score:

@@ -79,10 +79,10 @@ def read_curves(paths: Any, **options: Any) -> list[LossCurve]:
     return [curve for source in together(listed, said) for curve in source.curves(said)]
 
 
-def _check_paths(given: Any) -> None:
-    if hasattr(given, "keys"):
-        raise TypeError(f"a table that is in memory is read by curve_from(table), got {described(given)}")
-    for path in entries("path", given, least=1) if isinstance(given, (list, tuple)) else (given,):
+def _check_paths(paths: Any) -> None:
+    if hasattr(paths, "keys"):
+        raise TypeError(f"a table that is in memory is read by curve_from(table), got {described(paths)}")
+    for path in entries("path", paths, least=1) if isinstance(paths, (list, tuple)) else (paths,):
         path_like("path", path)
 
 
@@ -159,10 +159,10 @@ def together(paths: Sequence[Any], options: LogOptions) -> list[Source]:
     runs = [source.runs() for source in sources]
     lacking = [{role for tables in run.values() for role in lacks(tables)} for run in runs]
     whole = [source for source, roles in zip(sources, lacking, strict=True) if not roles]
-    rest = {at: set(runs[at]) for at, roles in enumerate(lacking) if roles}
-    while rest:
-        first, names = next(iter(rest.items()))
-        own = [at for at, others in rest.items() if names & others]
+    waiting = {at: set(runs[at]) for at, roles in enumerate(lacking) if roles}
+    while waiting:
+        first, names = next(iter(waiting.items()))
+        own = [at for at, names_there in waiting.items() if names & names_there]
         if sorted(map(sorted, (lacking[at] for at in own))) != [["loss"], ["lr"]]:
             half = all(any(_is_beside(source, sources[at]) for source in whole) for at in own)
             if not half or len(set.union(*(lacking[at] for at in own))) > 1:
@@ -174,7 +174,7 @@ def together(paths: Sequence[Any], options: LogOptions) -> list[Source]:
             joined = [sources[at] for at in own]
             files = tuple(path for source in joined for path in source.paths)
             whole.append(Source(files, tuple(table for source in joined for table in source.tables)))
-        rest = {at: others for at, others in rest.items() if at not in own}
+        waiting = {at: names_there for at, names_there in waiting.items() if at not in own}
     return whole
 
 
@@ -186,8 +186,8 @@ def _is_beside(source: Source, parts: Source) -> bool:
 def _without(parts: Source, whole: Sequence[Source], role: str) -> list[Source]:
     """The whole runs, those of the same folder with the word that its logs without this role are left out."""
     names = ", ".join(dict.fromkeys(table.name for table in parts.tables))
-    what = "learning rates (--rates FILE says them)" if role == "lr" else "losses"
-    note = f"left out of the folder: {names}, with no {what}"
+    missing = "learning rates (--rates FILE says them)" if role == "lr" else "losses"
+    note = f"left out of the folder: {names}, with no {missing}"
     return [replace(source, beside=(note,)) if _is_beside(source, parts) else source for source in whole]
 
 
@@ -224,7 +224,7 @@ def _located(paths: Sequence[Any]) -> Iterator[None]:
 def _logs_in(folder: Path) -> dict[str, list[Table]]:
     """The tables of the files of a folder that hold a loss or a learning rate, by the names of the files."""
     every = (Path(inside, name) for inside, _, names in os.walk(folder) for name in names)
-    files = sorted(islice((each for each in every if each.is_file()), MOST_FILES + 1))
+    files = sorted(islice((entry for entry in every if entry.is_file()), MOST_FILES + 1))
     if len(files) > MOST_FILES:
         raise CurveError(f"{folder}: a folder of more than {MOST_FILES} files; give those of the runs")
     logs = {}

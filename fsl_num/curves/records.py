@@ -61,8 +61,8 @@ def flat(record: Mapping[str, Any], path: tuple[str, ...] = ()) -> dict[str, Any
     cells: dict[str, Any] = {}
     for key, value in record.items():
         place = (*path, str(key))
-        if isinstance(value, list) and value and all(isinstance(each, Mapping) for each in value):
-            value = {str(number): each for number, each in enumerate(value)}
+        if isinstance(value, list) and value and all(isinstance(entry, Mapping) for entry in value):
+            value = {str(number): entry for number, entry in enumerate(value)}
         if isinstance(value, Mapping):
             cells.update(flat(value, place))
         else:
@@ -114,4 +114,4 @@ def _table_of_list(rows: Sequence[Any], path: tuple[str, ...], name: str) -> Ite
 
 
 def _scalars(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and not any(isinstance(each, (list, Mapping)) for each in value)
+    return isinstance(value, list) and bool(value) and not any(isinstance(entry, (list, Mapping)) for entry in value)

@@ -33,9 +33,9 @@ def seed_variance(curves: Sequence[LossCurve]) -> tuple[float, tuple[tuple[str, 
     run = list(range(len(curves)))
     for (i, j), difference in differences.items():
         if difference.size and (difference == 0.0).mean() > _ONE_RUN:
-            run = [run[i] if each == run[j] else each for each in run]
+            run = [run[i] if index == run[j] else index for index in run]
     longest: dict[frozenset[int], tuple[int, int]] = {}
-    for pair, difference in sorted(differences.items(), key=lambda each: each[1].size):
+    for pair, difference in sorted(differences.items(), key=lambda entry: entry[1].size):
         runs = frozenset(run[i] for i in pair)
         if difference.size >= _ROWS and len(runs) == 2:
             longest[runs] = pair
@@ -43,9 +43,9 @@ def seed_variance(curves: Sequence[LossCurve]) -> tuple[float, tuple[tuple[str, 
     return float(np.mean(squares or [0.0])), tuple((curves[i].name, curves[j].name) for i, j in longest.values())
 
 
-def _difference(one: LossCurve, other: LossCurve) -> Array:
+def _difference(first: LossCurve, second: LossCurve) -> Array:
     """Log loss of one less that of the other, at the rows of both in the last half of what they share."""
-    a, b = one.plan, other.plan
+    a, b = first.plan, second.plan
     updates = min(a.rates.size, b.rates.size)
     alike = np.isclose(a.rates[:updates], b.rates[:updates], rtol=_SAME, atol=0.0)
     alike &= (
@@ -59,4 +59,4 @@ def _difference(one: LossCurve, other: LossCurve) -> Array:
     kept = np.flatnonzero((steps <= shared) & (a.times[steps] >= 0.5 * a.times[shared]))
     if shared < updates:
         kept = kept[:-1]  # rates that are known at rows alone may part a row before they are seen to
-    return np.asarray(np.log(one.observed[i[kept]]) - np.log(other.observed[j[kept]]))
+    return np.asarray(np.log(first.observed[i[kept]]) - np.log(second.observed[j[kept]]))

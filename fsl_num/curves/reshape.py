@@ -20,7 +20,7 @@ def widened(table: Table) -> Iterator[Table]:
     [['lr', 'step'], ['loss', 'step']]
     """
     names = {plain(name): name for name in table.columns}
-    key = next((names[each] for each in ("key", "metric", "tag", "metricname") if each in names), None)
+    key = next((names[candidate] for candidate in ("key", "metric", "tag", "metricname") if candidate in names), None)
     if key is None or "value" not in names:
         yield table
         return

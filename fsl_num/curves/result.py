@@ -157,8 +157,8 @@ class FitResult(Result):
     def scores(self, curves: Any = None, level: float = 0.9) -> dict[str, Score]:
         """Return the score on each curve, by name; default: on those fitted."""
         level = proper_share("level", level)
-        wanted = level if self.drawn is not None else None
-        return {curve.name: self.predict(curve, wanted).score(curve) for curve in self._given(curves)}
+        level_drawn = level if self.drawn is not None else None
+        return {curve.name: self.predict(curve, level_drawn).score(curve) for curve in self._given(curves)}
 
     def _given(self, curves: Any) -> Sequence[LossCurve]:
         """The curves that are asked for: one, several, or by default those fitted."""
@@ -186,9 +186,9 @@ class FitResult(Result):
         """
         from fsl_num.curves.pictures import draw_fit
 
-        given = self._given(curves)
-        predictions = [self.predict(curve, level if self.drawn is not None else None) for curve in given]
-        return draw_fit([(c, p.loss, p.lower, p.upper) for c, p in zip(given, predictions, strict=True)], ax)
+        chosen = self._given(curves)
+        predictions = [self.predict(curve, level if self.drawn is not None else None) for curve in chosen]
+        return draw_fit([(c, p.loss, p.lower, p.upper) for c, p in zip(chosen, predictions, strict=True)], ax)
 
     def summary(self) -> str:
         """Return the fit in words and numbers."""
@@ -211,14 +211,14 @@ class FitResult(Result):
         answer, beside = "", self.warnings
         if not self.law.final_only:
             predictions, reasons = predicted(self, self.curves)
-            trust = said_once({name: each.sentences for name, each in predictions.items()})
+            trust = said_once({name: prediction.sentences for name, prediction in predictions.items()})
             missing = (f"{name} is not predicted: {reason}" for name, reason in reasons.items())
             items, beside = (*self.warnings, *trust, *missing), ()
             answer = html_table(HEADINGS, as_rows(predictions), title=head(predictions), items=items)
         rows = [
-            (each.name, f"{value:.5g}", f"{low:.4g} .. {high:.4g}", each.meaning)
-            for each, value in zip(self.law.parameters, self.values, strict=True)
-            for low, high in [self.report.intervals[each.name]]
+            (parameter.name, f"{value:.5g}", f"{low:.4g} .. {high:.4g}", parameter.meaning)
+            for parameter, value in zip(self.law.parameters, self.values, strict=True)
+            for low, high in [self.report.intervals[parameter.name]]
         ]
         return answer + html_table(
             ("parameter", "value", "90 % of draws", "meaning"), rows, title=self.law.title,

@@ -105,7 +105,7 @@ def series_of(
     unknown = sorted(set(columns) - set(ROLES))
     if unknown:
         raise ValueError(f"columns may name {', '.join(ROLES)}; not {', '.join(map(repr, unknown))}")
-    said = {role: _said(tables, role, wanted, name) for role, wanted in columns.items()}
+    said = {role: _said(tables, role, column, name) for role, column in columns.items()}
     taken = list(said.values())
     doubled = [column for column in taken if taken.count(column) > 1]
     if doubled:
@@ -160,20 +160,20 @@ def _of_runs(table: Table) -> Iterator[Table]:
         yield replace(some_rows(table, labels == label), run=label)
 
 
-def _said(tables: Sequence[Table], role: str, wanted: Any, name: str) -> str:
+def _said(tables: Sequence[Table], role: str, column: Any, name: str) -> str:
     """The name of the column that was said to play a role, by its name or its position."""
-    names = list(dict.fromkeys(column for table in tables for column in table.columns))
-    if isinstance(wanted, int) and not isinstance(wanted, bool):
-        if not 0 <= wanted < len(names):
-            raise CurveError(f"{name}: there is no column {wanted} for {role}; there are {len(names)}, the first is 0")
-        return names[wanted]
-    exact = [column for column in names if column.strip() == str(wanted).strip()]
+    names = list(dict.fromkeys(heading for table in tables for heading in table.columns))
+    if isinstance(column, int) and not isinstance(column, bool):
+        if not 0 <= column < len(names):
+            raise CurveError(f"{name}: there is no column {column} for {role}; there are {len(names)}, the first is 0")
+        return names[column]
+    exact = [heading for heading in names if heading.strip() == str(column).strip()]
     if exact:
         return exact[0]
-    near = get_close_matches(str(wanted), names, 3, 0.5)
+    near = get_close_matches(str(column), names, 3, 0.5)
     hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
     raise CurveError(
-        f"{name}: there is no column {wanted!r} for {role}; {hint}the columns are {', '.join(map(repr, names))}"
+        f"{name}: there is no column {column!r} for {role}; {hint}the columns are {', '.join(map(repr, names))}"
     )
 
 
@@ -214,11 +214,11 @@ def _chosen(role: str, columns: list[_Column], name: str) -> _Column:
     fullest = [column for column in columns if column.count == most]
     if role in ("batch_size", "tokens") or (role == "loss" and len(fullest) == 1 and _one_loss(shown)):
         return fullest[0]
-    what = "loss" if role == "loss" else "learning rate"
+    quantity = "loss" if role == "loss" else "learning rate"
     if len(shown) == 1:
         raise CurveError(f"{name}: {shown[0]!r} stands in several of the files; give each run on its own")
     raise CurveError(
-        f"{name}: the columns {', '.join(shown)} could each be the {what}; say which one, for example"
+        f"{name}: the columns {', '.join(shown)} could each be the {quantity}; say which one, for example"
         f" columns={{{role!r}: {shown[0]!r}}} (--columns {role}={shown[0]})"
     )
 
@@ -333,15 +333,15 @@ def _on_purpose(table: Table, name: str, held: Any) -> bool:
         return False  # empty at the end for longer than ever before: the column has ended, it is not seldom recorded
     if share >= _SPARSE:
         return True
-    others = [
+    masks = [
         mask
-        for other, cells in table.columns.items()
-        if other != name and (means := meaning(other)) is not None and means.role in ("lr", "loss")
+        for column, cells in table.columns.items()
+        if column != name and (means := meaning(column)) is not None and means.role in ("lr", "loss")
         # where few cells are empty, the others are of another record: no row holds both
         if not (mask := filled(cells)).all() and (share >= _COMPLEMENTARY or not (mask & held).any())
         if (~mask).mean() >= _COMPLEMENTARY
     ]
-    return bool((empty <= np.any(others, axis=0)).all()) if others else False
+    return bool((empty <= np.any(masks, axis=0)).all()) if masks else False
 
 
 def _refuse_missing(
@@ -355,9 +355,9 @@ def _refuse_missing(
         )
     if not names:
         raise CurveError(f"{name}: there are no columns in it; steps, losses and learning rates are needed")
-    which, typed = "which one it is" if len(missing) == 1 else "which they are", [f"{role}=NAME" for role in missing]
+    asked, typed = "which one it is" if len(missing) == 1 else "which they are", [f"{role}=NAME" for role in missing]
     raise CurveError(
-        f"{name}: no column for {' and '.join(missing)} among {', '.join(map(repr, names))}; say {which}, for example"
+        f"{name}: no column for {' and '.join(missing)} among {', '.join(map(repr, names))}; say {asked}, for example"
         f" columns={dict.fromkeys(missing, 'NAME')} (--columns {','.join(typed)})"
         + ("; an epoch is no step: transformers keeps the steps in trainer_state.json" if "epoch" in names else "")
         + (

@@ -110,7 +110,7 @@ def fields_of(text: str) -> dict[str, Any]:
         )
         _ = [identifiability.intervals[name] for name in law.names]
     with _field("runs"):
-        curves = tuple(_run(each) for each in content["runs"])
+        curves = tuple(_run(run) for run in content["runs"])
         if not curves:
             raise ValueError("no runs")
     with _field("posterior"):
@@ -143,13 +143,13 @@ def fields_of(text: str) -> dict[str, Any]:
 
 def _content(text: str) -> dict[str, Any]:
     """The entries of a fit of this version, not yet checked."""
-    how = "write one with FitResult.to_json() or `fsl fit --save`"
+    advice = "write one with FitResult.to_json() or `fsl fit --save`"
     try:
         content = json.loads(text, parse_float=_finite, parse_constant=_finite)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"this is no saved fit: not JSON ({error}); {how}") from error
+        raise ValueError(f"this is no saved fit: not JSON ({error}); {advice}") from error
     if not isinstance(content, dict) or content.get("format") not in (FORMAT, *_BEFORE):
-        raise ValueError(f"this is no saved fit: its format must be {FORMAT!r}; {how}")
+        raise ValueError(f"this is no saved fit: its format must be {FORMAT!r}; {advice}")
     if content["format"] != FORMAT:
         raise ValueError(
             f"this fit was saved by an earlier version ({content['format']!r}), whose laws and intervals were others:"
@@ -237,9 +237,9 @@ def _run(content: Any) -> LossCurve:
     batches = content["batch_sizes"]
     batches = _unpacked(batches, count) if isinstance(batches, str) else batches
     plan = Plan(_unpacked(content["rates"], count), None, content["warmup"], batches, content["model_size"])
-    given = {name: content[name] for name in _OF_A_RUN}
-    _texts([given["name"], given["smoothing"]])
-    return LossCurve(content["step"], content["loss"], schedule=plan, counts=content["counts"], **given)
+    fields = {name: content[name] for name in _OF_A_RUN}
+    _texts([fields["name"], fields["smoothing"]])
+    return LossCurve(content["step"], content["loss"], schedule=plan, counts=content["counts"], **fields)
 
 
 def _packed(values: Array) -> str:

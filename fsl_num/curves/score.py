@@ -105,7 +105,7 @@ def mean_score(scores: Iterable[Score]) -> Score:
     >>> mean_score([one, one]).rmse == one.rmse
     True
     """
-    rows = [one.as_dict() for one in scores]
+    rows = [score.as_dict() for score in scores]
     if not rows:
         raise ValueError("no scores to average")
     means = {name: float(np.mean([row[name] for row in rows])) for name in COLUMNS}
@@ -121,8 +121,8 @@ def table(scores: Mapping[str, Score]) -> str:
     """
     width = max(len(name) for name in scores) if scores else 4
     lines = [" " * width + "".join(f"  {name.replace('_relative_error', '_rel'):>11}" for name in COLUMNS)]
-    for name, one in scores.items():
-        cells = "".join(f"  {cell(value):>11}" for value in (getattr(one, column) for column in COLUMNS))
+    for name, score in scores.items():
+        cells = "".join(f"  {cell(value):>11}" for value in (getattr(score, column) for column in COLUMNS))
         lines.append(f"{name:<{width}}{cells}")
     return "\n".join(lines)
 

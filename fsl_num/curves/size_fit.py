@@ -117,9 +117,9 @@ def held_out_errors(table: Any, laws: Iterable[str] = tuple(SIZE_LAWS), *, seed:
     large = runs.model_size == runs.model_size.max()
     if large.all():
         return {}
-    rest = runs.at(~large)
+    smaller = runs.at(~large)
     names = ("model_size", "batch_size", "steps", "peak_lr")
-    columns = dict(zip(names, (rest.model_size, rest.batch_size, rest.steps, rest.peak), strict=True))
+    columns = dict(zip(names, (smaller.model_size, smaller.batch_size, smaller.steps, smaller.peak), strict=True))
     errors = {}
     for law in entries("laws", laws, str, least=1):
         try:
@@ -152,7 +152,7 @@ class _Problem:
 
     def weighted_slopes(self, theta: Array, scatter: float) -> Array:
         """Their derivatives."""
-        return slopes(lambda each: self.weighted(each, scatter), theta, float(self.loss.min()))
+        return slopes(lambda bent: self.weighted(bent, scatter), theta, float(self.loss.min()))
 
     def descend(self, start: Array, scatter: float, steps: int) -> Any:
         """Least squares from a start."""
@@ -191,13 +191,13 @@ class _Problem:
         drawn = np.clip(drawn, *self.bounds[:, :bent])
         drawn[0] = self.centres[:bent]
         missed = []
-        for each in drawn:
-            columns = np.column_stack([self.law.columns(each, self.runs, self.unit), np.ones(self.loss.size)])
+        for coordinates in drawn:
+            columns = np.column_stack([self.law.columns(coordinates, self.runs, self.unit), np.ones(self.loss.size)])
             scale = np.maximum(np.abs(columns).max(axis=0), 1e-300)
             values, miss = nnls(columns / scale / self.loss[:, None], np.ones(self.loss.size))
             values = values / scale
             logs = np.log(np.maximum(values[:-1], 1e-3 * self.range / scale[:-1]))
-            theta = np.concatenate([each, logs, values[-1:]])
+            theta = np.concatenate([coordinates, logs, values[-1:]])
             missed.append((float(miss), theta))
         return [theta for _, theta in sorted(missed, key=lambda pair: pair[0])[:_FOLLOWED]]
 
@@ -207,14 +207,14 @@ def _inverse(matrix: Array) -> Array:
 
 
 def _runs_of(table: Table) -> tuple[Runs, Array]:
-    wanted = ("model_size", "batch_size", "steps", "loss")
-    missing = [name for name in wanted if name not in table.columns]
+    needed = ("model_size", "batch_size", "steps", "loss")
+    missing = [name for name in needed if name not in table.columns]
     if missing:
         raise CurveError(
             f"the table lacks {', '.join(missing)}; it has {', '.join(table.columns) or 'no columns'}: name its columns"
-            f" {', '.join(wanted)}, and peak_lr where the peaks differ"
+            f" {', '.join(needed)}, and peak_lr where the peaks differ"
         )
-    names = [*wanted, *(["peak_lr"] if "peak_lr" in table.columns and filled(table.columns["peak_lr"]).any() else [])]
+    names = [*needed, *(["peak_lr"] if "peak_lr" in table.columns and filled(table.columns["peak_lr"]).any() else [])]
     columns = {name: numbers(table, name, name) for name in names}
     for name, values in columns.items():
         bad = np.flatnonzero(~(np.isfinite(values) & (values > 0.0)))

@@ -45,8 +45,8 @@ class Runs(Result):
     @property
     def unit(self) -> Runs:
         """One run: the smallest size, the middle of batch sizes and steps, the largest peak."""
-        middles = (np.exp(np.median(np.log(each))) for each in (self.batch_size, self.steps))
-        return Runs(*(np.array([float(each)]) for each in (self.model_size.min(), *middles, self.peak.max())))
+        middles = (np.exp(np.median(np.log(values))) for values in (self.batch_size, self.steps))
+        return Runs(*(np.array([float(number)]) for number in (self.model_size.min(), *middles, self.peak.max())))
 
     def distinct(self, column: str) -> int:
         """How many different values a column has; ``samples`` are batch size times steps."""
@@ -136,7 +136,7 @@ def _regression_columns(theta: Array, runs: Runs, unit: Runs) -> Array:
 
 
 def _regression_reported(theta: Array, unit: Runs) -> Array:
-    size, batch, peak = (np.log(each[0]) for each in (unit.model_size, unit.batch_size, unit.peak))
+    size, batch, peak = (np.log(values[0]) for values in (unit.model_size, unit.batch_size, unit.peak))
     s, above, features, rate, noise, amplitude, floor = theta
     return np.array([s, above, size - features, rate - peak, noise + batch, amplitude, floor])
 
@@ -146,7 +146,7 @@ def _powers(*quantities: Callable[[Runs], Array]) -> tuple[Callable[..., Array],
 
     def columns(theta: Array, runs: Runs, unit: Runs) -> Array:
         pairs = zip(quantities, np.exp(theta), strict=True)
-        return np.stack([(each(runs) / each(unit)) ** -exponent for each, exponent in pairs], axis=1)
+        return np.stack([(power(runs) / power(unit)) ** -exponent for power, exponent in pairs], axis=1)
 
     def reported(theta: Array, unit: Runs) -> Array:
         values, terms = np.array(theta), len(quantities)
@@ -179,7 +179,7 @@ _EXPONENT: Final = (float(np.log(0.5)), 1.0, (-5.0, 2.0))
 def _power_law(formula: str, terms: Mapping[str, tuple[str, str, Callable[[Runs], Array]]]) -> SizeLaw:
     centre, width, bounds = _EXPONENT
     count = len(terms)
-    columns, reported = _powers(*(each for _, _, each in terms.values()))
+    columns, reported = _powers(*(power for _, _, power in terms.values()))
     names = (*(exponent for _, exponent, _ in terms.values()), *(factor for factor, _, _ in terms.values()), "L0")
     needs = {column: (3, (factor, exponent, "L0")) for column, (factor, exponent, _) in terms.items()}
     return SizeLaw(formula, names, (centre,) * count, (width,) * count, (bounds,) * count, columns, reported, needs)

@@ -146,16 +146,16 @@ class FinalLossFit(Result):
         ``model_size``, ``batch_size``, ``steps``: between 1e-30 and 1e30, numbers or arrays that broadcast; ``peak``:
         learning rate, by default the largest one fitted. Raises ValueError or TypeError for anything else.
         """
-        given = {"model_size": model_size, "batch_size": batch_size, "steps": steps, "peak": peak}
-        given["peak"] = float(self.unit.peak[0]) if peak is None else peak
-        arrays = [_positive(name, value) for name, value in given.items()]
+        columns = {"model_size": model_size, "batch_size": batch_size, "steps": steps, "peak": peak}
+        columns["peak"] = float(self.unit.peak[0]) if peak is None else peak
+        arrays = [_positive(name, value) for name, value in columns.items()]
         shape = np.broadcast_shapes(*(array.shape for array in arrays))
         runs = Runs(*(np.broadcast_to(array, shape).ravel() for array in arrays))
         centre = self._log_losses(self.theta, runs)
         spread = self._variances(lambda theta: self._log_losses(theta, runs)) + self.scatter**2
         half = self._quantile * np.sqrt(spread)
         return FinalLosses(
-            *(np.exp(np.clip(each, -700.0, 700.0)).reshape(shape) for each in (centre, centre - half, centre + half))
+            *(np.exp(np.clip(logs, -700.0, 700.0)).reshape(shape) for logs in (centre, centre - half, centre + half))
         )
 
     def best(
@@ -186,7 +186,7 @@ class FinalLossFit(Result):
         window, least_at = list(ranges), np.zeros(3)
         for _ in range(_ZOOMS):
             axes = [np.unique(np.linspace(low, high, count)) for (low, high), count in zip(window, _GRID, strict=True)]
-            size, batch = (each.ravel() for each in np.meshgrid(*axes, indexing="ij"))
+            size, batch = (axis.ravel() for axis in np.meshgrid(*axes, indexing="ij"))
             steps = np.log(budget) - batch - (size if data is None else 0.0)
             allowed = steps >= 0.0
             if not allowed.any():
@@ -200,9 +200,9 @@ class FinalLossFit(Result):
                 (max(at - by, low), min(at + by, high))
                 for at, by, (low, high) in zip(least_at[:2], near, ranges, strict=True)
             ]
-        size, batch, length = (float(each) for each in np.exp(least_at))
+        size, batch, length = (float(log) for log in np.exp(least_at))
         there = self.predict(size, batch, length)
-        edge = model_size is None and bool(min(abs(least_at[0] - each) for each in wide) < 0.01)
+        edge = model_size is None and bool(min(abs(least_at[0] - end) for end in wide) < 0.01)
         losses = (float(there.loss), float(there.lower), float(there.upper))
         return BestSize(size, batch, length, *losses, size / float(sizes.max()), edge)
 

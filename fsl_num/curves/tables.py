@@ -103,7 +103,7 @@ def numbers(table: Table, name: str, role: str, *, missing: bool = False) -> Arr
         text = str(cell).strip()
         if cell is None or text.lower() in _EMPTY:
             if not missing:
-                count = sum(each is None or str(each).strip().lower() in _EMPTY for each in cells)
+                count = sum(cell is None or str(cell).strip().lower() in _EMPTY for cell in cells)
                 raise CurveError(
                     f"column {name!r} has no value here ({count} such rows); leave out rows without values on purpose"
                     " with drop_missing=True (--drop-missing)",

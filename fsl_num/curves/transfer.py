@@ -39,7 +39,7 @@ def like_longest(curves: Sequence[LossCurve], name: str, steps: int | None = Non
     >>> like_longest([LossCurve([50, 100], [3.0, 2.0], lr=[0.1, 0.1])], "linear", steps=4).rates.round(3).tolist()
     [0.1, 0.075, 0.05, 0.025]
     """
-    curve = max(curves, key=lambda each: float(each.plan.times[-1]))
+    curve = max(curves, key=lambda curve: float(curve.plan.times[-1]))
     longest = curve.plan
     size, rate = curve.updates if steps is None else steps, longest.peak if peak is None else peak
     warmup = min(longest.warmup, size - 1)

@@ -51,11 +51,11 @@ def words_of_prediction(result: FitResult, curve: LossCurve, say: str = SAY) -> 
         return ""
     count = curve.unseen
     taken = as_fitted(result, curve).warmup
-    what = "the rate of its first row" if not taken else f"a linear warmup of {taken} updates"
-    rest = f", then the rate of its first row up to step {count}" if 0 < taken < count else ""
+    taken_words = "the rate of its first row" if not taken else f"a linear warmup of {taken} updates"
+    later_words = f", then the rate of its first row up to step {count}" if 0 < taken < count else ""
     return (
         f"Its log begins at step {count} of {curve.plan.rates.size}, and nothing says what the learning rate was"
-        f" before. There {what}{rest} is taken, as of the runs fitted. {say}"
+        f" before. There {taken_words}{later_words} is taken, as of the runs fitted. {say}"
     )
 
 

@@ -29,12 +29,12 @@ def predicted(
     ``level``: of the intervals, where the fit has draws. ``steps``, ``peak``: others than those of the longest run.
     """
     runs = [fit.as_fitted(curve) for curve in runs]
-    wanted = None if fit.drawn is None else level
+    level_drawn = None if fit.drawn is None else level
     predictions: dict[str, Prediction] = {}
     reasons: dict[str, str] = {}
     for name in USUAL:
         try:
-            predictions[name] = fit.predict(like_longest(runs, name, steps, peak), wanted)
+            predictions[name] = fit.predict(like_longest(runs, name, steps, peak), level_drawn)
         except ValueError as error:
             reasons[name] = str(error)
     return predictions, reasons
@@ -46,7 +46,7 @@ def head(predictions: Mapping[str, Prediction]) -> str:
     >>> head({})
     ''
     """
-    plan = next((each.plan for each in predictions.values()), None)
+    plan = next((prediction.plan for prediction in predictions.values()), None)
     if plan is None:
         return ""
     size = "" if plan.model_size is None else f", with {plan.model_size:,.15g} parameters"
@@ -60,9 +60,11 @@ def as_rows(predictions: Mapping[str, Prediction]) -> list[tuple[str, str, str, 
     []
     """
     rows = []
-    for name, each in predictions.items():
-        known = "" if each.mean_half_width is None else how_well(each.mean_half_width)
-        ends = [] if each.lower is None or each.upper is None else [each.lower[-1], each.upper[-1]]
-        span = " .. ".join(each.in_digits(float(end)) for end in ends)
-        rows.append((USUAL.get(name, name), each.in_digits(each.final), known, span))
+    for name, prediction in predictions.items():
+        known = "" if prediction.mean_half_width is None else how_well(prediction.mean_half_width)
+        ends = (
+            [] if prediction.lower is None or prediction.upper is None else [prediction.lower[-1], prediction.upper[-1]]
+        )
+        span = " .. ".join(prediction.in_digits(float(end)) for end in ends)
+        rows.append((USUAL.get(name, name), prediction.in_digits(prediction.final), known, span))
     return rows

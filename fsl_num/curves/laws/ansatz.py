@@ -78,8 +78,8 @@ class AnsatzLaw(Law):
 
     def start_grid(self, plans: Sequence[Plan]) -> Array:
         """Ten starts."""
-        rest = [1.0] if self.sizes else []
-        return np.array([[*start, *rest] for start in memory_starts(plans)])
+        size_start = [1.0] if self.sizes else []
+        return np.array([[*start, *size_start] for start in memory_starts(plans)])
 
     def bind(self, plans: Sequence[Plan], detail: str = "exact") -> Bound:
         """Return the law on these plans."""

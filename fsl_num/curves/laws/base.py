@@ -71,7 +71,7 @@ class Bound:
 
     def losses(self, theta: Array) -> Array:
         """Return the losses alone, shape (n,)."""
-        x = (self.without_slopes or (lambda rest: self.columns(rest)[0]))(theta[self.linear :])
+        x = (self.without_slopes or (lambda bent: self.columns(bent)[0]))(theta[self.linear :])
         return np.asarray(x @ theta[: self.linear])
 
 

@@ -171,9 +171,9 @@ class FunctionalLaw(Law):
     def start_grid(self, plans: Sequence[Plan]) -> Array:
         """Ten starts: three memory times and shapes, three exponents of the signal; the rest as is expected of it."""
         p, q, r, peaks = (EXPECTED[name][0] for name in ("p", "q", "r", "P_c"))
-        rest = [np.exp(p)] * self.free_amplitude + [np.exp(q)] * self.batches + [r] * self.paced
-        rest += [np.exp(peaks) * self.reference_peak] * self.peaks + [1.0] * self.sizes
-        return np.array([[s, c, gamma, 0.5 * c * (1.0 + gamma), *rest] for s, c, gamma in memory_starts(plans)])
+        powers = [np.exp(p)] * self.free_amplitude + [np.exp(q)] * self.batches + [r] * self.paced
+        powers += [np.exp(peaks) * self.reference_peak] * self.peaks + [1.0] * self.sizes
+        return np.array([[s, c, gamma, 0.5 * c * (1.0 + gamma), *powers] for s, c, gamma in memory_starts(plans)])
 
     def bind(self, plans: Sequence[Plan], detail: str = "exact") -> Bound:
         """Return the law on these plans."""
@@ -229,10 +229,10 @@ class _Clock:
         times, by_r, changed = plan.times, np.zeros(plan.times.size), past
         if larger is not None:
             steps = plan.rates * np.exp(r * larger)
-            times, by_r = (np.append(0.0, np.cumsum(each)) for each in (steps, steps * larger))
+            times, by_r = (np.append(0.0, np.cumsum(lengths)) for lengths in (steps, steps * larger))
             changed = replace(past, time=np.interp(past.time, plan.times, times))
         after, before = past.after + 1, np.maximum(past.before, 0) + 1
-        recorded, last, first = ((times[each], by_r[each]) for each in (plan.recorded, after, before))
+        recorded, last, first = ((times[updates], by_r[updates]) for updates in (plan.recorded, after, before))
         slower = np.interp(past.time, plan.times, by_r)
         return _Clock(recorded, last, first, slower, Memory(recorded[0], changed, mu))
 
@@ -312,7 +312,7 @@ class _Part:
         self.batches = None if self.larger is None else _Batches.of(plan, past, larger)
         self.none = np.zeros(past.after.size)  # where all batches are the reference
         # where there is no noise the logarithms do not matter
-        self.finite = tuple(np.where(np.isfinite(each), each, 0.0) for each in self.rates)
+        self.finite = tuple(np.where(np.isfinite(rates), rates, 0.0) for rates in self.rates)
         self.clock = _Clock.of(plan, past, mu)
 
     def fill(
@@ -334,9 +334,11 @@ class _Part:
         noise = [np.exp(p * (rate - shorter) + batch) for rate, batch in zip(self.rates, _around(batches), strict=True)]
         ends = (clock.after, clock.before)[: 2 * self.law.signal_noise]
         signals = [_signal(times, theta, sloped) for times, _ in ends]
-        left = [one * signal[0] for one, signal in zip(noise, signals, strict=False)]
+        left = [weight * signal[0] for weight, signal in zip(noise, signals, strict=False)]
         if slopes is None:
-            responses = clock.memory.response(np.stack([_change(each) for each in (noise, left) if each]), weights[:1])
+            responses = clock.memory.response(
+                np.stack([_change(factors) for factors in (noise, left) if factors]), weights[:1]
+            )
             x[:, 2 : 3 + self.law.signal_noise] = responses[:, :, 0]
             return
         slopes[:, 0, 1], slopes[:, 3, 1], by_time = by_signal
@@ -344,12 +346,12 @@ class _Part:
         moving = [(self.finite[0] - shorter, self.finite[1] - shorter)] * self.law.free_amplitude
         if self.law.batches:
             by_q, by_r = (1.0 - r) * by_power, by_pace - q * by_power
-            moving += [_around(each) for each in (by_q, by_r)[: 1 + self.law.paced]]
+            moving += [_around(derivative) for derivative in (by_q, by_r)[: 1 + self.law.paced]]
         free = slice(4, 4 + len(moving))
-        sources = [_change(noise), *(_change(noise, each) for each in moving)]
+        sources = [_change(noise), *(_change(noise, slope) for slope in moving)]
         if self.law.signal_noise:
-            sources += [_change(left), *(_change(noise, [signal[each] for signal in signals]) for each in (1, 2))]
-            sources += [_change(left, each) for each in moving]
+            sources += [_change(left), *(_change(noise, [signal[place] for signal in signals]) for place in (1, 2))]
+            sources += [_change(left, slope) for slope in moving]
             if self.law.paced:
                 later = [signal[3] * by for signal, (_, by) in zip(signals, (clock.after, clock.before), strict=True)]
                 sources[-1] = sources[-1] + _change(noise, later)

@@ -52,11 +52,11 @@ class Changes:
     position: Array
     seen: Steps
 
-    def only(self, wanted: Any) -> Changes:
+    def only(self, chosen: Any) -> Changes:
         """Return some of the groups (a mask)."""
-        count = np.concatenate([[0], np.cumsum(wanted)])
+        count = np.concatenate([[0], np.cumsum(chosen)])
         return Changes(
-            self.before[wanted], self.after[wanted], self.time[wanted], self.position[wanted], count[self.seen]
+            self.before[chosen], self.after[chosen], self.time[chosen], self.position[chosen], count[self.seen]
         )
 
     def of(self, values: Array) -> Array:
@@ -169,7 +169,7 @@ class Memory:
 
         channels = sources.shape[0]
         sums = np.zeros((self.since.size, channels, weights.shape[0]))
-        sources, weights = (np.ascontiguousarray(each, dtype=np.float64) for each in (sources, weights))
+        sources, weights = (np.ascontiguousarray(array, dtype=np.float64) for array in (sources, weights))
         for part, decay, aged in self._kept if self._kept is not None else self._tables():
             state = np.zeros((channels, decay.shape[1]))
             add_held(sources, np.ascontiguousarray(weights[:, part]), self.past.seen, decay, aged, state, sums)

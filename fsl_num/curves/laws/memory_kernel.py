@@ -49,8 +49,8 @@ def add_held(sources: Array, weights: Array, seen: Steps, decay: Array, aged: Ar
         for channel in range(channels):
             for mode in range(modes):
                 held[mode] = state[channel, mode] * aged[row, mode]
-            for each in range(weights.shape[0]):
+            for index in range(weights.shape[0]):
                 total = 0.0
                 for mode in range(modes):
-                    total += weights[each, mode] * held[mode]
-                sums[row, channel, each] += total
+                    total += weights[index, mode] * held[mode]
+                sums[row, channel, index] += total
