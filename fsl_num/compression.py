@@ -67,8 +67,8 @@ class Modes(Result):
             array = np.atleast_1d(finite_array(name, getattr(self, name)))
             if name == "rates":
                 count = array.size
-            wanted = (0, count) if name == "signal_weights" else (count,)
-            if np.ndim(getattr(self, name)) != 1 or array.size not in wanted or not count:
+            sizes = (0, count) if name == "signal_weights" else (count,)
+            if np.ndim(getattr(self, name)) != 1 or array.size not in sizes or not count:
                 raise ValueError(f"{name} must be one list of as many numbers as rates, got shape {np.shape(array)}")
             if (array < 0.0).any():
                 raise ValueError(f"{name} must be finite and at least 0, got {array!r}")
@@ -111,8 +111,8 @@ class Modes(Result):
 
     def _integral(self, lower: Any, upper: Any, weights: Array, after: float) -> Any:
         low, low_scalar = times("lower", lower, upper=self.horizon)
-        given = as_array("upper", upper)
-        endless = given == math.inf if given.dtype.kind in "fO" else np.zeros(given.shape, dtype=bool)
+        raw = as_array("upper", upper)
+        endless = raw == math.inf if raw.dtype.kind in "fO" else np.zeros(raw.shape, dtype=bool)
         if endless.any() and math.isinf(after):
             raise ValueError(
                 "upper must be finite, got inf: the signal of an infinite model falls like t^-s, whose integral"
@@ -122,9 +122,9 @@ class Modes(Result):
             raise ValueError(
                 "upper must be finite, got inf: a mode of rate 0 does not decay, and its integral diverges"
             )
-        if given.dtype.kind not in "fiuO":
+        if raw.dtype.kind not in "fiuO":
             raise TypeError(f"upper must be a real number or an array of them, got {upper!r}")
-        high = times("upper", np.where(endless, 0.0, given), upper=self.horizon)[0]
+        high = times("upper", np.where(endless, 0.0, raw), upper=self.horizon)[0]
         high = np.where(endless, self.horizon, high)
         low, high = at_one_shape(lower=low, upper=high)
         if (high < low).any():
@@ -141,7 +141,7 @@ class Modes(Result):
             share = np.where(turn > 1e-300, -np.expm1(-turn) / np.maximum(turn, 1e-300), 1.0) * width
             result[part] = weights @ (np.exp(-2.0 * np.multiply.outer(self.rates, flat[part])) * share)
         result = result.reshape(low.shape) + np.where(endless, after, 0.0)
-        return give_back(result, low_scalar and given.ndim == 0)
+        return give_back(result, low_scalar and raw.ndim == 0)
 
 
 _TAIL_NODES = 6  # the remainder for rates with 2 lambda T <= 1 is 4^-12/12! = 1e-16
@@ -167,8 +167,8 @@ def _tail(sums: PowerLawSums, power: float) -> tuple[Array, Array]:
     nodes, masses = (x / first) ** -beta, w * (x / first) ** -power
     behind = edges[-1]
     if behind <= last:
-        rest, mean = power_sums(np.array([power, power + beta]), behind, last) * (behind / first) ** -power
-        nodes, masses = np.append(nodes, mean / rest * (behind / first) ** -beta), np.append(masses, rest)
+        mass, mean = power_sums(np.array([power, power + beta]), behind, last) * (behind / first) ** -power
+        nodes, masses = np.append(nodes, mean / mass * (behind / first) ** -beta), np.append(masses, mass)
     nodes, masses = gauss_rule(nodes, masses, _TAIL_NODES)
     return np.maximum(nodes, 0.0) * first**-beta, masses / first * first ** (1.0 - power)
 
@@ -314,8 +314,8 @@ def _compress(s: float, beta: float, size: float, horizon: float, rtol: float) -
         rates = np.concatenate([rates, *(part[0] for part in tails)])
         weights = np.zeros((2, len(rates)))
         for k, power in enumerate(powers):
-            rest = [part[1] if i == k else np.zeros_like(part[1]) for i, part in enumerate(tails)]
-            weights[k] = np.concatenate([counts / x * x ** (1.0 - power), *rest])
+            tail_weights = [part[1] if i == k else np.zeros_like(part[1]) for i, part in enumerate(tails)]
+            weights[k] = np.concatenate([counts / x * x ** (1.0 - power), *tail_weights])
         error = float(sums.error(rates, weights).max())
         for array in (rates, weights):
             array.setflags(write=False)

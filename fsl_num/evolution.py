@@ -43,10 +43,10 @@ def _strategy(n: int, offspring: int) -> tuple[Array, float, float, float, float
     mass = 1.0 / float((weights**2).sum())
     sigma_rate = (mass + 2) / (n + mass + 5)
     path_rate = (4 + mass / n) / (n + 4 + 2 * mass / n)
-    one = 2 / ((n + 1.3) ** 2 + mass)
-    many = min(1 - one, 2 * (mass - 2 + 1 / mass) / ((n + 2) ** 2 + mass))
+    single = 2 / ((n + 1.3) ** 2 + mass)
+    many = min(1 - single, 2 * (mass - 2 + 1 / mass) / ((n + 2) ** 2 + mass))
     damping = 1 + 2 * max(0.0, math.sqrt((mass - 1) / (n + 1)) - 1) + sigma_rate
-    return weights, mass, sigma_rate, path_rate, one, many, damping
+    return weights, mass, sigma_rate, path_rate, single, many, damping
 
 
 def search(
@@ -68,7 +68,7 @@ def search(
     ``tolerance``; all end after ``generations``.
     """
     searches, n = start.shape
-    weights, mass, sigma_rate, path_rate, one, many, damping = _strategy(n, offspring)
+    weights, mass, sigma_rate, path_rate, single, many, damping = _strategy(n, offspring)
     roots, place, adapt = _compiled()
     mean, sigma = start.copy(), step.copy()
     covariance = np.broadcast_to(np.eye(n), (searches, n, n)).copy()
@@ -77,7 +77,7 @@ def search(
     best_value = value(start[:, None, :], np.arange(searches))[:, 0].copy()
     evaluations = searches
     longest = (upper - lower).max(axis=1) + 1e-300
-    rates = (mass, sigma_rate, path_rate, one, many, damping)
+    rates = (mass, sigma_rate, path_rate, single, many, damping)
     running = np.arange(searches)
     for generation in range(generations):
         r = running
@@ -165,7 +165,7 @@ def _adapt(
     covariance: Array, best: Array, best_value: Array,
 ) -> Flags:  # fmt: skip
     """Adapt the searches ``rows`` to their offspring, in place, and return which of them go on."""
-    mass, sigma_rate, path_rate, one, many, damping = rates
+    mass, sigma_rate, path_rate, single, many, damping = rates
     n, parents = mean.shape[1], weights.size
     normal_length = math.sqrt(n) * (1 - 1 / (4 * n) + 1 / (21 * n * n))
     whitening = math.sqrt(sigma_rate * (2 - sigma_rate) * mass)
@@ -208,14 +208,16 @@ def _adapt(
         fresh = 1.0 if length / fading < (1.4 + 2 / (n + 1)) * normal_length else 0.0
         for a in range(n):
             path[r, a] = (1 - path_rate) * path[r, a] + fresh * straightening * shift[a]
-        remembered = 1 - one - many + one * (1 - fresh) * path_rate * (2 - path_rate)
+        remembered = 1 - single - many + single * (1 - fresh) * path_rate * (2 - path_rate)
         spread = 0.0
         for a in range(n):
             for b in range(a + 1):
                 chosen = 0.0
                 for p in range(parents):
                     chosen += weights[p] * moved[p, a] * moved[p, b]
-                covariance[r, a, b] = remembered * covariance[r, a, b] + one * path[r, a] * path[r, b] + many * chosen
+                covariance[r, a, b] = (
+                    remembered * covariance[r, a, b] + single * path[r, a] * path[r, b] + many * chosen
+                )
                 covariance[r, b, a] = covariance[r, a, b]
             spread += covariance[r, a, a]
         growth = min(sigma_rate / damping * (length / normal_length - 1), 1.0)

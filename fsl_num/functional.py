@@ -89,7 +89,7 @@ class Pieces:
             jumps = np.abs(np.diff(np.log(self.values)))
         steepest = np.argsort(-jumps, kind="stable")[:_MOST_STEEP]
         chosen = np.sort(steepest[jumps[steepest] > math.log(_STEEP)])
-        return [float(each) for each in self.edges[1:-1][chosen]]
+        return [float(edge) for edge in self.edges[1:-1][chosen]]
 
     def mass(self, end: float) -> float:
         """The integral of the density over [0, end]."""
@@ -142,9 +142,9 @@ def _integrate(
     if density is None:
         coarse, fine = (math.fsum((part * (half * w)).sum(axis=1)) for part, (_, w) in zip(values, rules, strict=True))
         return coarse, fine, 0.0, first, every.size
-    both = [density.weights(edges, nodes) for nodes in _NODES]
-    coarse, fine = (math.fsum((part * w).sum(axis=1)) for part, (w, _) in zip(values, both, strict=True))
-    return coarse, fine, float((both[1][1] * np.abs(values[1]).max(axis=1)).sum()), first, every.size
+    weighted = [density.weights(edges, nodes) for nodes in _NODES]
+    coarse, fine = (math.fsum((part * w).sum(axis=1)) for part, (w, _) in zip(values, weighted, strict=True))
+    return coarse, fine, float((weighted[1][1] * np.abs(values[1]).max(axis=1)).sum()), first, every.size
 
 
 def _first_ratio(rtol: float) -> float:
@@ -309,7 +309,7 @@ def _checked(model: Any, schedule: Any, rtol: Any) -> float:
     if not 1e-13 <= number < 1.0:
         raise ValueError(f"rtol must lie in [1e-13, 1) (the kernel itself is accurate to 1e-14), got {rtol!r}")
     largest, total = schedule.peak / schedule.batch_size, schedule.total_intrinsic_time
-    if not all(1.0 / _LARGEST <= each <= _LARGEST for each in (total, largest * total)):
+    if not all(1.0 / _LARGEST <= size <= _LARGEST for size in (total, largest * total)):
         raise ValueError(
             f"the schedule has the intrinsic time T = {total:g} (the sum of its rates) and gamma up to {largest:g}: "
             f"T and gamma T must lie between {1.0 / _LARGEST:g} and {_LARGEST:g}, where floats end; give rates near 1"
@@ -317,10 +317,10 @@ def _checked(model: Any, schedule: Any, rtol: Any) -> float:
     return number
 
 
-def _known(value: float, error: float, rtol: float, what: str) -> None:
+def _known(value: float, error: float, rtol: float, quantity: str) -> None:
     """Raise ValueError where the error of something positive is no longer small against it."""
     if not (value == error == 0.0 or error <= max(_UNKNOWN, rtol) * value):
         raise ValueError(
-            f"{what} is {value:.3g} with an error of {error:.1g}: it is not known. The rates change by orders of "
+            f"{quantity} is {value:.3g} with an error of {error:.1g}: it is not known. The rates change by orders of "
             "magnitude while the kernel falls by more; give a schedule that ends where they do, or a smaller rtol"
         )

@@ -67,11 +67,11 @@ class _Problem:
         if not callable(log_law):
             raise TypeError(f"log_law must be a function of points of shape (..., n), got {log_law!r}")
         self.log_budget = positive("log_budget", log_budget)
-        given = entries("bounds", bounds)
-        for pair in given:
+        pairs_given = entries("bounds", bounds)
+        for pair in pairs_given:
             if as_array("bounds", pair).shape != (2,):
                 raise TypeError(f"bounds must be pairs (low, high), got {pair!r}")
-        pairs = [(real_number("bounds", low), real_number("bounds", high)) for low, high in given]
+        pairs = [(real_number("bounds", low), real_number("bounds", high)) for low, high in pairs_given]
         self.n = len(pairs)
         if not 1 <= self.n <= 4:
             raise ValueError(f"bounds must list 1 to 4 variables, got {self.n}")
@@ -181,11 +181,11 @@ def minimise_law(
     best, log_value = refined[order[0]], float(reached[order[0]])
     opinions = list(reached)
     for attempt in range(_ATTEMPTS):
-        more, again = _restart(problem, best, log_value, tolerance, seed + 1 + attempt)
+        ends, again = _restart(problem, best, log_value, tolerance, seed + 1 + attempt)
         opinions.append(float(again.min()))
         gained = log_value - float(again.min())
         if gained > 0:
-            best, log_value = more[int(np.argmin(again))], float(again.min())
+            best, log_value = ends[int(np.argmin(again))], float(again.min())
         if gained <= tolerance:
             break
     # Each round of restarts counts as one more search, so the second-best value is an opinion of its own.
@@ -205,15 +205,15 @@ def _restart(problem: _Problem, best: Array, log_value: float, tolerance: float,
     return problem.refine(starts, steps, tolerance, seed)
 
 
-def _around(problem: _Problem, centres: Array, distances: Array, each: int, seed: np.random.SeedSequence) -> _Points:
-    """Return starts at every distance (relative to the box) from every centre, ``each`` at each, and first steps.
+def _around(problem: _Problem, centres: Array, distances: Array, copies: int, seed: np.random.SeedSequence) -> _Points:
+    """Return starts at every distance (relative to the box) from every centre, ``copies`` at each, and first steps.
 
     The first start at a distance is the centre itself: a search there learns the shape of its surroundings.
     """
-    scales = np.tile(np.repeat(distances, each), len(centres))
+    scales = np.tile(np.repeat(distances, copies), len(centres))
     moves = scales[:, None] * np.random.default_rng(seed).standard_normal((scales.size, problem.n))
-    moves[::each] = 0.0
-    middle = np.repeat(centres, distances.size * each, axis=0)
+    moves[::copies] = 0.0
+    middle = np.repeat(centres, distances.size * copies, axis=0)
     return np.clip(middle + problem.width * moves, problem.lower, problem.upper), 0.3 * scales
 
 
@@ -374,8 +374,8 @@ def _push_out(problem: _Problem, ends: Sequence[_End], threshold: float, cell: f
     for attempt in range(_END_ATTEMPTS):
         starts, steps, owners = [], [], []
         for number, end in enumerate(waiting):
-            each = 1 if len(end.centres) > 1 else _STARTS_A_DISTANCE
-            around = _around(problem, end.centres, distances, each, np.random.SeedSequence([seed, attempt]))
+            copies = 1 if len(end.centres) > 1 else _STARTS_A_DISTANCE
+            around = _around(problem, end.centres, distances, copies, np.random.SeedSequence([seed, attempt]))
             starts.append(around[0])
             steps.append(around[1])
             owners.append(np.full(len(around[0]), number))

@@ -280,8 +280,8 @@ class _Panels:
         bend = np.maximum(np.append(bend, bend[-1]), np.append(bend[0], bend))
         lengths = np.maximum(np.maximum(step / (2.0 * _HALF), decay.max(axis=0) / 4.0), 0.5 * np.sqrt(bend))
         passed = np.concatenate([[0.0], np.cumsum(lengths)])
-        wanted = passed[-1] * np.linspace(0.0, 1.0, 1 + math.ceil(passed[-1]))
-        return np.asarray(np.interp(wanted, passed, grid))
+        evenly = passed[-1] * np.linspace(0.0, 1.0, 1 + math.ceil(passed[-1]))
+        return np.asarray(np.interp(evenly, passed, grid))
 
     def evaluate(self, rates: Array, weights: Array, *, tail: bool = False) -> Array:
         order = np.argsort(self.times, axis=None)

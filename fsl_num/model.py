@@ -68,7 +68,7 @@ class Model:
         return mine == its  # in tuples the one nan that stands for what is left out is equal to itself
 
     def __post_init__(self) -> None:
-        given = {name: getattr(self, name) for name in ("s", "beta", "noise")}
+        numbers = {name: getattr(self, name) for name in ("s", "beta", "noise")}
         left_out = {name for name in ("s", "beta", "size", "noise") if _is_nan(getattr(self, name))}
         values: dict[str, Any] = {}
         if self.spectrum is None:
@@ -93,8 +93,8 @@ class Model:
         values["noise"] = positive("noise", self.noise, zero=True)
         # What was kept exactly is forgotten where dataclasses.replace changed the number.
         instance_of("exact", self.exact, Mapping)
-        kept = {name: value for name, value in self.exact.items() if float(value) == given[name]}
-        values["exact"] = kept | {name: value for name, value in given.items() if isinstance(value, Fraction)}
+        kept = {name: value for name, value in self.exact.items() if float(value) == numbers[name]}
+        values["exact"] = kept | {name: value for name, value in numbers.items() if isinstance(value, Fraction)}
         for name, value in values.items():
             object.__setattr__(self, name, value)
 

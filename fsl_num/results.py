@@ -134,7 +134,7 @@ class Result:
         if type(other) is not type(self):
             return NotImplemented
         assert isinstance(other, Result)
-        return all(_same(one, another) for one, another in zip(self._values(), other._values(), strict=True))
+        return all(_same(own, another) for own, another in zip(self._values(), other._values(), strict=True))
 
     def __hash__(self) -> int:
         """The same for equal results."""
@@ -150,14 +150,14 @@ class Result:
             object.__setattr__(self, name, value.restored() if isinstance(value, _Packed) else value)
 
 
-def _same(one: Any, other: Any) -> bool:
-    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
-        if np.asarray(one).dtype == object:
-            return np.array_equal(one, other)
-        return np.array_equal(one, other, equal_nan=np.asarray(one).dtype.kind in "fc")
-    if isinstance(one, tuple) and isinstance(other, tuple):
-        return len(one) == len(other) and all(map(_same, one, other))
-    return bool(one == other)
+def _same(first: Any, second: Any) -> bool:
+    if isinstance(first, np.ndarray) or isinstance(second, np.ndarray):
+        if np.asarray(first).dtype == object:
+            return np.array_equal(first, second)
+        return np.array_equal(first, second, equal_nan=np.asarray(first).dtype.kind in "fc")
+    if isinstance(first, tuple) and isinstance(second, tuple):
+        return len(first) == len(second) and all(map(_same, first, second))
+    return bool(first == second)
 
 
 def _key(value: Any) -> Any:
@@ -185,7 +185,7 @@ class _Packed:
 
         context = mpmath.mp.clone()
         context.prec = self.binary_digits
-        numbers = [context.make_mpf(each) for each in self.items]
+        numbers = [context.make_mpf(number) for number in self.items]
         return np.array([*numbers, None], dtype=object)[:-1].reshape(self.shape)
 
 
@@ -193,5 +193,5 @@ def _packed(value: Any) -> Any:
     if isinstance(value, MappingProxyType):
         return _Packed(dict(value))
     if isinstance(value, np.ndarray) and value.dtype == object and value.size:
-        return _Packed([each._mpf_ for each in value.flat], value.shape, value.flat[0].context.prec)
+        return _Packed([number._mpf_ for number in value.flat], value.shape, value.flat[0].context.prec)
     return value

@@ -206,10 +206,10 @@ def kernel_integral(lower: Any, upper: Any, beta: Any, model_size: Any = math.in
     """
     beta = capacity_exponent(beta)
     low, low_scalar = times("lower", lower)
-    given = np.asarray(upper)
-    if given.dtype.kind not in "fiu":
+    raw = np.asarray(upper)
+    if raw.dtype.kind not in "fiu":
         raise TypeError(f"upper must be a real number (inf allowed) or an array of them, got {upper!r}")
-    high = given.astype(np.float64)
+    high = raw.astype(np.float64)
     low, high = broadcast(lower=low, upper=high)
     if np.isnan(high).any() or (high < low).any():
         raise ValueError(f"upper must be at least lower, got lower={lower!r}, upper={upper!r}")

@@ -24,10 +24,10 @@ STEEPEST: Final = 1_000.0
 """The largest capacity exponent: 2^-1000 is about the least number that floats hold with all their digits."""
 
 
-def affordable(what: str, count: float, bytes_each: int, instead: str) -> None:
+def affordable(noun: str, count: float, bytes_each: int, instead: str) -> None:
     """Refuse ``count`` things that take ``bytes_each`` bytes while they are worked on, if they pass :data:`MOST_BYTES`.
 
-    ``what`` they are, and what to do ``instead``. Raises ValueError.
+    ``noun``: what they are, and what to do ``instead``. Raises ValueError.
 
     >>> affordable("steps", 1e10, 64, "take fewer")
     Traceback (most recent call last):
@@ -37,7 +37,7 @@ def affordable(what: str, count: float, bytes_each: int, instead: str) -> None:
         shown = f"{count:,.0f}" if count < 1e15 else f"{count:.3g}"
         size = count * bytes_each / 2**30
         raise ValueError(
-            f"{shown} {what} take {size:.3g} GiB of memory, and one call may take {MOST_BYTES // 2**30}: {instead}"
+            f"{shown} {noun} take {size:.3g} GiB of memory, and one call may take {MOST_BYTES // 2**30}: {instead}"
         )
 
 
@@ -53,7 +53,7 @@ def instance_of(name: str, value: Any, kind: type) -> None:
         raise TypeError(f"{name} must be a {needed} (see help({needed})), got {described(value)}")
 
 
-def known_options(what: str, given: Iterable[str], known: Iterable[str]) -> None:
+def known_options(owner: str, names_given: Iterable[str], known: Iterable[str]) -> None:
     """Raise TypeError for a name that is none of those known, with the nearest one.
 
     >>> known_options("of a log", ["warmpu"], ["warmup", "name"])
@@ -61,10 +61,10 @@ def known_options(what: str, given: Iterable[str], known: Iterable[str]) -> None
     TypeError: there is no option 'warmpu' of a log; did you mean 'warmup'?
     """
     names = list(known)
-    if strange := [name for name in given if name not in names]:
+    if strange := [name for name in names_given if name not in names]:
         near = get_close_matches(strange[0], names, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}"
-        raise TypeError(f"there is no option {strange[0]!r} {what}; {hint}")
+        raise TypeError(f"there is no option {strange[0]!r} {owner}; {hint}")
 
 
 def broadcast(**arrays: Any) -> list[Any]:
@@ -344,13 +344,13 @@ def times(name: str, value: Any, *, upper: float = math.inf) -> tuple[Array, boo
     """
     if isinstance(value, (str, bytes)):
         raise TypeError(f"{name} must be a real number or an array of them, got {value!r}")
-    given = as_array(name, value)
+    raw = as_array(name, value)
     if np.ma.is_masked(value):
         raise ValueError(f"{name} holds masked numbers: leave them out, or fill them")
-    if given.dtype.kind not in "fiuO":
-        raise TypeError(f"{name} must be a real number or an array of them, got dtype {given.dtype}")
+    if raw.dtype.kind not in "fiuO":
+        raise TypeError(f"{name} must be a real number or an array of them, got dtype {raw.dtype}")
     try:
-        array = given.astype(np.float64)
+        array = raw.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise TypeError(f"{name} must be a real number or an array of them, got {value!r}") from error
     bad = ~np.isfinite(array) | (array < 0) | (array > upper)

@@ -277,7 +277,7 @@ class Erratum:
 
 
 def _finite(value: Any, substitute: Any) -> Any:
-    """The value with ``other`` (or what it makes of them) in the place of numbers that are not finite."""
+    """The value with ``substitute`` (or what it makes of them) in the place of numbers that are not finite."""
     if isinstance(value, float) and not math.isfinite(value):
         return substitute(value) if substitute else None
     if isinstance(value, dict):

@@ -140,8 +140,8 @@ class Commands(click.Group):
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The examples, each on a line that can be copied."""
         with formatter.section("Examples"):
-            for what, line in EXAMPLES:
-                formatter.write(f"  {what}:\n    {line}\n")
+            for purpose, line in EXAMPLES:
+                formatter.write(f"  {purpose}:\n    {line}\n")
         with formatter.section("Exit status"):
             formatter.write_dl([(str(status), text) for status, text in STATUSES.items()])
         formatter.write("\nfsl COMMAND --help says more about one of them.\n")
@@ -208,14 +208,16 @@ def _run(words: list[str]) -> int:
         return end.exit_code
     except click.ClickException as error:
         where = getattr(error, "ctx", None)
-        more = f" (see {where.command_path} --help)" if where is not None else ""
-        raise InputError(one_line(_sentence(error)) + more) from error
+        hint = f" (see {where.command_path} --help)" if where is not None else ""
+        raise InputError(one_line(_sentence(error)) + hint) from error
 
 
 def _sentence(error: click.ClickException) -> str:
     """What click complains of; the options that may be meant are those with the word that was typed, or near it."""
     params = error.ctx.command.params if isinstance(error, click.UsageError) and error.ctx else []
-    names = [name for each in params if each.name != "help" for name in each.opts if name.startswith("--")]
+    names = [
+        name for parameter in params if parameter.name != "help" for name in parameter.opts if name.startswith("--")
+    ]
     if isinstance(error, click.NoSuchOption):
         typed = error.option_name.lstrip("-")
         near = [name for name in names if typed in name[2:].split("-") or name.startswith(f"--{typed}")]
@@ -256,7 +258,7 @@ def _terminable() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _one_warning(message: Warning | str, *where: object, **more: object) -> None:
+def _one_warning(message: Warning | str, *where: object, **details: object) -> None:
     complain(f"fsl: warning: {one_line(message)}")
 
 

@@ -71,14 +71,14 @@ def run_show(arguments: Arguments) -> int:
 
             cache = Cache(default_folder())
             verified = runner.verify_all([claim.id for claim in claims], progress=progress, cache=cache)
-        records = {each.claim_id: each for each in verified}
+        records = {outcome.claim_id: outcome for outcome in verified}
     if arguments.json:
         cards = [report.card_json(claim, records.get(claim.id)) for claim in claims]
         show_json(cards if len(cards) > 1 else cards[0])
     else:
         for at, claim in enumerate(claims):
-            more = {"mutants": arguments.mutants, "needs": arguments.needs}
-            show(*[""] * min(at, 1), report.card(claim, records.get(claim.id), **more))
+            tables = {"mutants": arguments.mutants, "needs": arguments.needs}
+            show(*[""] * min(at, 1), report.card(claim, records.get(claim.id), **tables))
     return 0 if all(records[claim.id].passes for claim in claims if records) else 1
 
 
@@ -102,24 +102,26 @@ def claims_of(name: str) -> Sequence[Claim]:
     from fsl_num.claims.labels import STATEMENTS
     from fsl_num.claims.registry import all_claims
 
-    wanted = "".join(name.split())
-    line = wanted.lower().removeprefix("line")
+    spaceless = "".join(name.split())
+    line = spaceless.lower().removeprefix("line")
     if line.isascii() and line.isdigit():
         return _claims_at(int(line))
-    if numbered := _NUMBERED.fullmatch(wanted.lower()):
+    if numbered := _NUMBERED.fullmatch(spaceless.lower()):
         return _claims_numbered(numbered[1], f"{numbered[2].upper()}.{numbered[3]}")
-    if (plain := _PLAIN_NUMBER.fullmatch(wanted.lower())) and plain[1] in STATEMENTS:
+    if (plain := _PLAIN_NUMBER.fullmatch(spaceless.lower())) and plain[1] in STATEMENTS:
         raise InputError(
             f"{name!r} has no section: the paper counts its statements as {plain[1]} 5.1; `fsl list section 5` lists"
             " the claims of a section"
         )
-    if _BARE_NUMBER.fullmatch(wanted.lower()):
+    if _BARE_NUMBER.fullmatch(spaceless.lower()):
         raise InputError(
             f"{name!r} is the number of a statement or of a section: say which (theorem {name}, or lemma, "
             f"proposition, ...); `fsl list section {name}` lists the claims of a section"
         )
-    claims = [claim for claim in all_claims() if "".join(claim.id.split()) == wanted]
-    return claims or [each for each in all_claims() if "".join(each.label.split()) == wanted] or [known_claim(name)]
+    for key in ("id", "label"):
+        if claims := [claim for claim in all_claims() if "".join(getattr(claim, key).split()) == spaceless]:
+            return claims
+    return [known_claim(name)]
 
 
 def _claims_numbered(kind: str, number: str) -> Sequence[Claim]:
@@ -156,7 +158,7 @@ def _claims_at(line: int) -> Sequence[Claim]:
         printed = f", but {wrong} shows a mistake there" if wrong else ""
         nearest = f"the nearest claim is at line {place.line}"
         complain(f"fsl: nothing is claimed at line {line} of the paper's source{printed}; {nearest}")
-    return [known_claim(each) for each in covering]
+    return [known_claim(claim_id) for claim_id in covering]
 
 
 COMMANDS = {

@@ -44,7 +44,7 @@ def curve_options() -> list[Option]:
         ("--model-size", {"type": Read("M", real_number), "several": True,
                           "help": "parameters: one for all files, or one a file"}),
     ]  # fmt: skip
-    made = [Option(name, section=section, **more) for name, more in options]
+    made = [Option(name, section=section, **settings) for name, settings in options]
     log = [columns_option("step=A,loss=B", section=section), restarts_option(section=section)]
     return [*made[:3], *log, *made[3:]]
 

@@ -33,16 +33,16 @@ def run_design(arguments: Arguments) -> int:
         setattr(arguments, *arguments.budget)
     theory = {name: getattr(arguments, name) for name in ("s", "beta", "noise")}
     budget = {name: getattr(arguments, name) for name in ("data", "compute")}
-    given = [name for name, value in (theory | budget).items() if value is not None]
-    if (arguments.fit is None) == (not given):
+    typed = [name for name, value in (theory | budget).items() if value is not None]
+    if (arguments.fit is None) == (not typed):
         raise InputError("a design needs either --fit, or the theory by --s, --beta and a budget")
     _refuse_useless(arguments)
     if arguments.fit is not None:
         if arguments.steps is None:
             raise InputError("--fit needs --steps, the updates of the schedule")
         return _from_fit(arguments)
-    missing = [f"--{name}" for name in ("s", "beta") if name not in given]
-    if not set(budget) & set(given):
+    missing = [f"--{name}" for name in ("s", "beta") if name not in typed]
+    if not set(budget) & set(typed):
         missing.append("a budget, --data or --compute (model size times data),")
     if missing:
         raise InputError(f"the theory needs {' and '.join(missing)} too")
@@ -71,7 +71,7 @@ def _in_theory(arguments: Arguments) -> int:
     from fsl_num.model import Model
     from fsl_num.report import designs as report
 
-    sizes = [float(each) for each in arguments.model_size]
+    sizes = [float(size) for size in arguments.model_size]
     if arguments.data is not None and len(sizes) > 1:
         raise InputError("--model-size takes one size with --data; several are to choose from, with --compute")
     with refused():
@@ -91,15 +91,19 @@ def _in_theory(arguments: Arguments) -> int:
             design = design_for_compute(model, float(arguments.compute), model_sizes=sizes, gamma=bound, **shape)
         batches = None if at is None else design.as_batches(at[0], at[1], **at[2])
         best = design.under_volterra() if arguments.volterra else None
-        both = design.with_average() if arguments.with_average else None
+        averaged = design.with_average() if arguments.with_average else None
     outputs.write("--out", lambda: report.theory_csv(design) if batches is None else report.batches_csv(batches))
     outputs.draw("--plot", lambda: design.plot().figure)
     if arguments.json:
-        more = {name: each.as_dict() for name, each in (("volterra", best), ("with_average", both)) if each is not None}
-        show_json(design.as_dict() | more | ({} if batches is None else report.batches_json(batches)))
+        additions = {
+            name: variant.as_dict()
+            for name, variant in (("volterra", best), ("with_average", averaged))
+            if variant is not None
+        }
+        show_json(design.as_dict() | additions | ({} if batches is None else report.batches_json(batches)))
     else:
         first = [] if batches is None else report.batches_text(design, batches)
-        more_text = [] if both is None else report.with_average_text(design, both)
+        more_text = [] if averaged is None else report.with_average_text(design, averaged)
         more_text += [] if best is None else report.volterra_text(best)
         outputs.show(*first, *report.theory_text(design), *more_text)
     return 0
@@ -118,7 +122,7 @@ def _batches_at(arguments: Arguments) -> tuple[float, str, dict[str, Any]] | Non
     if not named:
         return float(largest), "constant", {}
     composed = {"warmup": arguments.warmup, "floor": arguments.floor_lr and float(arguments.floor_lr)}
-    return float(largest), arguments.batches_at, {name: each for name, each in composed.items() if each}
+    return float(largest), arguments.batches_at, {name: value for name, value in composed.items() if value}
 
 
 def _from_fit(arguments: Arguments) -> int:
@@ -133,7 +137,7 @@ def _from_fit(arguments: Arguments) -> int:
     fit = saved_fit(arguments.fit, "--fit")
     second = None if arguments.second_fit is None else saved_fit(arguments.second_fit, "--second-fit")
     run = _run_under_way(arguments)
-    size = next((float(each) for each in arguments.model_size), None)
+    size = next((float(size) for size in arguments.model_size), None)
     from fsl_num.design.schedule import design_schedule
     from fsl_num.report import designs as report
     from fsl_num.report.tables import rendered
@@ -221,7 +225,9 @@ def _theory_options() -> list[Option]:
         flag("--volterra", "the best rates under the Volterra equation itself, too", section=section),
         flag("--with-average", "the best schedule and mean of the weights together, too", section=section),
     ]
-    return [Option(name, help=text, section=section, **{"type": REAL, **more}) for name, text, more in options] + flags
+    return [
+        Option(name, help=text, section=section, **{"type": REAL, **settings}) for name, text, settings in options
+    ] + flags
 
 
 COMMANDS = {

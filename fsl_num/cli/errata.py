@@ -22,9 +22,9 @@ def run(arguments: Arguments) -> int:
     from fsl_num.claims.errata import errata
     from fsl_num.report import errata as report
 
-    chosen = _chosen(sorted(errata(), key=lambda each: each.severity), arguments)
+    chosen = _chosen(sorted(errata(), key=lambda erratum: erratum.severity), arguments)
     if arguments.json:
-        show_json({"errata": [each.to_json() for each in chosen]})
+        show_json({"errata": [erratum.to_json() for erratum in chosen]})
     elif arguments.markdown:
         show(report.markdown(chosen).rstrip("\n"))
     elif arguments.latex:

@@ -96,7 +96,7 @@ def _loss_scaling(quick: bool) -> _Drawn:
     by_power = {rule.schedule: risks_by_peak_power(rule.schedule, powers.tolist(), budget=budget) for rule in rules}
     numbers = {
         "derived_peak": [loss.as_dict() for loss in losses],
-        "printed_peak": [each.as_dict() for each in printed],
+        "printed_peak": [loss.as_dict() for loss in printed],
         "risk_by_peak_power": {
             "budget": budget,
             "power": (-powers).tolist(),

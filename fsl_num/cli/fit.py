@@ -62,11 +62,11 @@ def run_fit(arguments: Arguments) -> int:
         result = fit(train, arguments.law, **fit_settings(arguments))
         train = [result.as_fitted(curve) for curve in train]
         scores = result.scores(test, level) if test else {}
-        wanted = level if result.drawn is not None else None
+        level_drawn = level if result.drawn is not None else None
         steps, peak = arguments.steps, _peak(arguments)
         asked = {name: like_longest(train, name, steps, peak) for name in named}
-        predictions = {name: result.predict(plan, wanted) for name, plan in asked.items()}
-        predictions |= {curve.name: result.predict(curve, wanted) for curve in test}
+        predictions = {name: result.predict(plan, level_drawn) for name, plan in asked.items()}
+        predictions |= {curve.name: result.predict(curve, level_drawn) for curve in test}
         usual = None if result.law.final_only else rivals(result, steps, peak, level, runs=train)
         outputs.write("--save", lambda: result.to_json() + "\n")
         outputs.draw("--plot", lambda: result.plot(test or None, level).figure)
@@ -251,19 +251,20 @@ def level_option(section: str = "") -> Option:
 
 def fit_options(early: str = "0 for laws that hold there") -> list[Option]:
     """What is said of the files and of the fit; ``early``: the default of that option, in words."""
-    how = "the fit"
+    section = "the fit"
     return [
         *curve_options(),
-        Option("--starts", type=whole(1), default=3, help="of the search for parameters (default: 3)", section=how),
+        Option("--starts", type=whole(1), default=3, help="of the search for parameters (default: 3)", section=section),
         Option("--early", type=REAL,
-               help=f"share of a run, in intrinsic time, whose rows weigh less (default: {early})", section=how),
+               help=f"share of a run, in intrinsic time, whose rows weigh less (default: {early})", section=section),
         Option("--prior-width", type=REAL, default=1,
-               help="widen what the theory expects of the parameters, times X (default: 1)", section=how),
-        Option("--max-rows", type=whole(16), default=200, help="average longer runs to N (default: 200)", section=how),
-        flag("--thin", "pick rows of longer runs evenly instead of averaging them", section=how),
-        flag("--no-intervals", "do not measure how well predictions are known", section=how),
-        Option("--seed", type=whole(0), default=0, help="of the draws (default: 0)", section=how),
-        level_option(how),
+               help="widen what the theory expects of the parameters, times X (default: 1)", section=section),
+        Option("--max-rows", type=whole(16), default=200, help="average longer runs to N (default: 200)",
+               section=section),
+        flag("--thin", "pick rows of longer runs evenly instead of averaging them", section=section),
+        flag("--no-intervals", "do not measure how well predictions are known", section=section),
+        Option("--seed", type=whole(0), default=0, help="of the draws (default: 0)", section=section),
+        level_option(section),
     ]  # fmt: skip
 
 

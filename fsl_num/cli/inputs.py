@@ -52,8 +52,10 @@ def as_typed(text: str) -> str:
     if _IN_PARENTHESES.match(text):
         return text
     context = click.get_current_context(silent=True)
-    given = [] if context is None else context.command.params
-    options = {str(each.name): each.opts[0] for each in given if isinstance(each, click.Option)}
+    parameters = [] if context is None else context.command.params
+    options = {
+        str(parameter.name): parameter.opts[0] for parameter in parameters if isinstance(parameter, click.Option)
+    }
     return _PARAMETER.sub(lambda name: options.get(OPTION_NAMES.get(name[0], name[0]), name[0]), text)
 
 
@@ -93,7 +95,7 @@ def text_of(path: str, option: str) -> str:
         raise InputError(f"{option} cannot read {path!r}: {getattr(error, 'strerror', None) or error}") from error
 
 
-def known(typed: str, names: Iterable[str], what: str) -> str:
+def known(typed: str, names: Iterable[str], kind: str) -> str:
     """The one of ``names`` that was typed (spaces, hyphens and capitals do not count); an InputError with near names.
 
     >>> known("false-as-stated", ["typo", "false as stated"], "kind")
@@ -114,7 +116,7 @@ def known(typed: str, names: Iterable[str], what: str) -> str:
     some = f"choose one of {len(choices)}, such as " if len(choices) > _SHOWN else "choose "
     shown = ", ".join(map(repr, choices[:_SHOWN]))
     hint = f"did you mean {' or '.join(map(repr, near))}?" if near else some + shown
-    raise InputError(f"there is no {what} {typed!r}: {hint}")
+    raise InputError(f"there is no {kind} {typed!r}: {hint}")
 
 
 def exact_rational(text: str, name: str) -> Fraction:
@@ -195,7 +197,7 @@ def _respelled(typed: str) -> list[str]:
     numbers = [parts[1].replace(",", "")] if _GROUPED.fullmatch(parts[1]) else []
     numbers.append(parts[1].replace(",", ".", 1))
     plain_numbers = [number for number in numbers if _DECIMAL.fullmatch(number) and number != typed]
-    return [f"{float(each) / 100:g}" if unit == "%" else each + _UNITS.get(unit, "") for each in plain_numbers]
+    return [f"{float(number) / 100:g}" if unit == "%" else number + _UNITS.get(unit, "") for number in plain_numbers]
 
 
 def positive_number(text: str) -> Fraction:
@@ -256,7 +258,7 @@ def whole_number(least: int) -> Callable[[str], int]:
             return int(value) if value.denominator == 1 and least <= value < 10**18 else None
 
         if (value := whole(text)) is None:
-            meant = next((each for each in _respelled(text) if whole(each) is not None), "")
+            meant = next((spelling for spelling in _respelled(text) if whole(spelling) is not None), "")
             hint = f": write {meant}" if meant else ""
             raise InputError(f"must be a whole number of at least {least}, not {text!r}{hint}")
         return value

@@ -66,8 +66,8 @@ COMMANDS = {
                    help="what might be trained: names, as long as that schedule and with its peak, or files of rates "
                    "(default: seven families, three lengths, each peak known)"),
             Option("--budget", type=whole(1, "STEPS"), help="the most updates that the next run may have"),
-            *(each for each in schedule_options(required=False, steps=whole(1, "K"), file=True)
-              if each.name not in _TARGET),
+            *(option for option in schedule_options(required=False, steps=whole(1, "K"), file=True)
+              if option.name not in _TARGET),
             Option("--model-size", type=Read("M", real_number), help="parameters, for laws with the model size"),
             level_option(),
             Option("--plot", metavar="FILE", help=f"draw the candidates {PICTURE_HELP}"),

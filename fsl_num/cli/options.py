@@ -125,9 +125,9 @@ class Option(click.Option):
         choice: str = "",
         former: str = "",
         file: str = "",
-        **more: Any,
+        **settings: Any,
     ) -> None:
-        super().__init__(names, multiple=several, **more)
+        super().__init__(names, multiple=several, **settings)
         self.former = former
         self.file = file
         self.section = section
@@ -135,9 +135,9 @@ class Option(click.Option):
         self.choice = choice
 
 
-def flag(name: str, help: str, **more: Any) -> Option:
+def flag(name: str, help: str, **settings: Any) -> Option:
     """An option without a value."""
-    return Option(name, is_flag=True, help=help, **more)
+    return Option(name, is_flag=True, help=help, **settings)
 
 
 class Command(click.Command):
@@ -161,8 +161,8 @@ class Command(click.Command):
             now + word[len(word.partition("=")[0]) :] if now else word for now, word in zip(spelled, args, strict=True)
         ]
         args = list(_with_files(args, {name: option.file for option in options if option.file for name in option.opts}))
-        rest = super().parse_args(ctx, list(_repeated(args, several)))
-        given: dict[str, str] = {}
+        remaining = super().parse_args(ctx, list(_repeated(args, several)))
+        chosen: dict[str, str] = {}
         for parameter in self.params:
             if (
                 isinstance(parameter, Option)
@@ -170,19 +170,19 @@ class Command(click.Command):
                 and ctx.params.get(parameter.name or "") not in (None, False)
             ):
                 if ctx.get_parameter_source(parameter.name or "") is click.core.ParameterSource.COMMANDLINE:
-                    if parameter.choice in given:
-                        ctx.fail(f"{parameter.opts[0]} is not allowed with {given[parameter.choice]}")
-                    given[parameter.choice] = parameter.opts[0]
-        return rest
+                    if parameter.choice in chosen:
+                        ctx.fail(f"{parameter.opts[0]} is not allowed with {chosen[parameter.choice]}")
+                    chosen[parameter.choice] = parameter.opts[0]
+        return remaining
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The options, section by section."""
         records: dict[str, list[tuple[str, str]]] = {"": []}
-        for each in self.get_params(ctx):
-            record = each.get_help_record(ctx) if isinstance(each, click.Option) else None
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
             if record is not None:
-                names = f": {', '.join(each.type.names)}" if isinstance(each.type, Names) else ""
-                records.setdefault(getattr(each, "section", ""), []).append((record[0], record[1] + names))
+                names = f": {', '.join(parameter.type.names)}" if isinstance(parameter.type, Names) else ""
+                records.setdefault(getattr(parameter, "section", ""), []).append((record[0], record[1] + names))
         for title, lines in records.items():
             with formatter.section(title or "Options"):
                 formatter.write_dl(lines)
@@ -228,26 +228,26 @@ def _no_color() -> Option:
     return flag("--no-color", "plain text (also where the output is no terminal)", expose_value=False, callback=plain)
 
 
-def json_option(**more: Any) -> Option:
+def json_option(**settings: Any) -> Option:
     """``--json``, which every command takes."""
-    return flag("--json", "as JSON", **more)
+    return flag("--json", "as JSON", **settings)
 
 
-def columns_option(example: str, **more: Any) -> Option:
+def columns_option(example: str, **settings: Any) -> Option:
     """``--columns``, of whatever reads a log."""
     return Option(
-        "--columns", metavar=example, help="of a log, which column is what: by name or position from 0", **more
+        "--columns", metavar=example, help="of a log, which column is what: by name or position from 0", **settings
     )
 
 
-def restarts_option(**more: Any) -> Option:
+def restarts_option(**settings: Any) -> Option:
     """``--restarts``, of whatever reads a log."""
     return Option(
         "--restarts",
         type=Names("fsl_num.curves.logs:RESTARTS"),
         default="refuse",
         help="of a log, steps that come again (default: refuse)",
-        **more,
+        **settings,
     )
 
 

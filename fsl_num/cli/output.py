@@ -161,35 +161,35 @@ def _file_of_standard_output() -> object:
 
 
 @contextmanager
-def _unwritable(option: str, path: str, what: str) -> Iterator[None]:
+def _unwritable(option: str, path: str, verb: str) -> Iterator[None]:
     """One sentence on a file that cannot be used."""
     try:
         yield
     except (OSError, ValueError) as error:
-        raise InputError(f"{option} cannot {what} {path!r}: {getattr(error, 'strerror', None) or error}") from error
+        raise InputError(f"{option} cannot {verb} {path!r}: {getattr(error, 'strerror', None) or error}") from error
 
 
 def _require_matplotlib(option: str) -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
-        how = "install the extra `plot` (in the clone: pip install '.[plot]')"
-        raise InputError(f"{option} needs matplotlib: {how}") from error
+        advice = "install the extra `plot` (in the clone: pip install '.[plot]')"
+        raise InputError(f"{option} needs matplotlib: {advice}") from error
 
 
-def progress_bar(what: str, unit: str, total: int | None = None) -> Any:
+def progress_bar(label: str, unit: str, total: int | None = None) -> Any:
     """A live bar (of tqdm, for ``with``) on standard error, wiped at the end; none where nobody sits at a terminal."""
     from tqdm import tqdm
 
     nobody = None if sys.stderr is not None else True
-    return tqdm(desc=what, unit=unit, total=total, file=sys.stderr, leave=False, dynamic_ncols=True, disable=nobody)
+    return tqdm(desc=label, unit=unit, total=total, file=sys.stderr, leave=False, dynamic_ncols=True, disable=nobody)
 
 
-def counted(what: str, unit: str, things: Sequence[T]) -> Iterator[T]:
+def counted(label: str, unit: str, things: Sequence[T]) -> Iterator[T]:
     """The things one after another, with a live bar that says how many are done."""
-    with progress_bar(what, unit, len(things)) as bar:
-        for thing in things:
-            yield thing
+    with progress_bar(label, unit, len(things)) as bar:
+        for entry in things:
+            yield entry
             bar.update()
 
 

@@ -34,7 +34,7 @@ def run(arguments: Arguments) -> int:
         if point is None:
             known: dict[str, Any] = {"warmup": arguments.warmup or 0}
             known["batch_size"] = None if arguments.batch_size is None else float(arguments.batch_size)
-            known["model_sizes"] = [float(each) for each in arguments.model_size]
+            known["model_sizes"] = [float(size) for size in arguments.model_size]
             plan = plan_from_fit(saved_fit(arguments.fit), level=level, **known, **budget)
         else:
             noise = 1.0 if arguments.noise is None else float(arguments.noise)

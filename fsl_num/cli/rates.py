@@ -42,26 +42,26 @@ def given_parameters(arguments: Arguments) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value not in (None, ())}
 
 
-def refuse_unused(what: str, given: Mapping[str, Any], used: Sequence[str], why: str = "") -> None:
+def refuse_unused(subject: str, typed: Mapping[str, Any], used: Sequence[str], why: str = "") -> None:
     """Refuse the parameters that were typed and have no use."""
-    unused = [option_of(name) for name in OPTIONS if name in given and name not in used]
+    unused = [option_of(name) for name in OPTIONS if name in typed and name not in used]
     if unused:
-        raise InputError(f"{what} has no use for {' and '.join(unused)}{why}")
+        raise InputError(f"{subject} has no use for {' and '.join(unused)}{why}")
 
 
 def named_parameters(arguments: Arguments) -> dict[str, Any]:
     """What was typed for a named schedule, peak, steps and batch included; what it has no use for is refused."""
     from fsl_num.schedules import parameters_of
 
-    given, name = given_parameters(arguments), arguments.schedule
-    refuse_unused(f"--schedule {name}", given, ("peak", "steps", "batch_size", *parameters_of(name)))
-    return {parameter: _as_floats(value) for parameter, value in given.items()}
+    typed, name = given_parameters(arguments), arguments.schedule
+    refuse_unused(f"--schedule {name}", typed, ("peak", "steps", "batch_size", *parameters_of(name)))
+    return {parameter: _as_floats(value) for parameter, value in typed.items()}
 
 
 def _as_floats(value: Any) -> Any:
     """A whole number as it is, a rational one as the nearest float, one by one where there are several."""
     if isinstance(value, tuple):
-        return tuple(float(each) for each in value)
+        return tuple(float(number) for number in value)
     return value if isinstance(value, int) else float(value)
 
 
@@ -77,13 +77,13 @@ def schedule_name(typed: str) -> str | None:
     return name
 
 
-def numbers_of_file(path: str, option: str, what: str, read: Callable[[str], _Number]) -> list[_Number]:
+def numbers_of_file(path: str, option: str, content: str, read: Callable[[str], _Number]) -> list[_Number]:
     """One number a row of a file, blank rows apart; a row that is none is refused with its number."""
-    return [number for _, number in _numbers(text_of(path, option).splitlines(), path, option, what, read)]
+    return [number for _, number in _numbers(text_of(path, option).splitlines(), path, option, content, read)]
 
 
 def _numbers(
-    lines: Sequence[str], path: str, option: str, what: str, read: Callable[[str], _Number]
+    lines: Sequence[str], path: str, option: str, content: str, read: Callable[[str], _Number]
 ) -> list[tuple[int, _Number]]:
     """The number of each row, with the row's."""
     rows = []
@@ -91,7 +91,7 @@ def _numbers(
         try:
             rows += [(row, read(line))] if line.strip() else []
         except InputError as error:
-            raise InputError(f"{option}: row {row} of {path!r} should hold {what}, but it {error}") from error
+            raise InputError(f"{option}: row {row} of {path!r} should hold {content}, but it {error}") from error
     if not rows:
         raise InputError(f"{option}: {path!r} holds no rows")
     return rows
@@ -163,7 +163,7 @@ def _is_number(cell: str) -> bool:
 
 
 def _checked(rows: Sequence[tuple[int, float]], option: str) -> list[float]:
-    row, least = min(rows, key=lambda each: each[1])
+    row, least = min(rows, key=lambda numbered: numbered[1])
     if least < 0:
         raise InputError(f"{option}: row {row} holds {least!r}, but none may be negative")
     if all(rate == 0.0 for _, rate in rows):

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 def run(arguments: Arguments) -> int:
     """Make the schedule, export it, print and write."""
-    given, parameters = _schedule(arguments)
+    schedule, parameters = _schedule(arguments)
     read = [] if parameters else [arguments.name]
     targets = {"--csv": arguments.csv, "--plot": arguments.plot, "--out": arguments.out}
     outputs = Outputs(targets, inputs={"NAME|FILE": read}, json=arguments.json)
@@ -48,9 +48,9 @@ def run(arguments: Arguments) -> int:
 
     made: Export | None = None
     with refused():
-        rates: Array = step_rates(given, **parameters)
+        rates: Array = step_rates(schedule, **parameters)
         if arguments.export is not None:
-            made = export(given, arguments.export, title=arguments.name, **parameters)
+            made = export(schedule, arguments.export, title=arguments.name, **parameters)
     outputs.write("--csv", lambda: report.schedule_csv(rates))
     outputs.draw("--plot", lambda: report.schedule_figure(rates, arguments.name))
     if made is not None:
@@ -81,7 +81,7 @@ COMMANDS = {
         run,
         [
             click.Argument(["name"], required=True, metavar="NAME|FILE"),
-            *(each for each in schedule_options(required=False, steps=whole(1, "K")) if each.name != "schedule"),
+            *(option for option in schedule_options(required=False, steps=whole(1, "K")) if option.name != "schedule"),
             columns_option("step=A,lr=B"),
             restarts_option(),
             Option("--export", type=Names("fsl_num.schedules.export:EXPORTS"), help="print what this framework takes"),

@@ -65,9 +65,9 @@ def _check_method(arguments: Arguments) -> None:
         raise InputError("the risk is found by --exact or by --runs R, by exactly one of the two")
     sampling = {"--sde": arguments.sde, "--seed": arguments.seed, "--executor": arguments.executor}
     sampling["--checkpoint"] = arguments.checkpoint
-    given = [option for option, value in sampling.items() if value is not None]
-    if arguments.exact and given:
-        raise InputError(f"--exact has no use for {' and '.join(given)}: nothing is sampled")
+    typed = [option for option, value in sampling.items() if value is not None]
+    if arguments.exact and typed:
+        raise InputError(f"--exact has no use for {' and '.join(typed)}: nothing is sampled")
     if arguments.sde is not None and arguments.checkpoint is not None:
         raise InputError("--sde has no use for --checkpoint: only runs of SGD itself can be resumed")
     if arguments.runs is not None and float("inf") in (arguments.model_size, arguments.features):

@@ -32,7 +32,7 @@ def run_sizes(arguments: Arguments) -> int:
         errors = held_out_errors(tables[0], counted("fitted without the largest size", "law", laws))
         asked = best_law(errors) if arguments.law == AUTO else arguments.law
         fits: dict[str, Any] = {}
-        for law in counted("fitted", "law", [asked, *(each for each in laws if each != asked)]):
+        for law in counted("fitted", "law", [asked, *(law for law in laws if law != asked)]):
             try:
                 fits[law] = fit_final_losses(tables[0], law, level=level)
             except ValueError:

@@ -64,11 +64,11 @@ def _problem(arguments: Arguments, times: list[Fraction] | None) -> Problem:
     from fsl_num.volterra import Problem
 
     model, closure = Model(arguments.s, arguments.beta, arguments.model_size, arguments.noise), arguments.closure
-    given = given_parameters(arguments)
+    typed = given_parameters(arguments)
     refuse_two_rates(arguments)
     if arguments.gamma is not None:
-        if given or arguments.schedule != "constant":
-            other = option_of(min(given)) if given else f"--schedule {arguments.schedule or 'from a file'}"
+        if typed or arguments.schedule != "constant":
+            other = option_of(min(typed)) if typed else f"--schedule {arguments.schedule or 'from a file'}"
             raise InputError(
                 f"--gamma is the whole of a constant rate in intrinsic time, but {other} was given too: gamma would be"
                 " given both ways"
@@ -78,7 +78,7 @@ def _problem(arguments: Arguments, times: list[Fraction] | None) -> Problem:
         if times[-1] == 0:
             raise InputError("the last time must be above 0 with --gamma, for it is the horizon")
         return Problem(model, gamma=arguments.gamma, horizon=float(times[-1]), closure=closure)
-    gamma = _from_file(arguments, given) if arguments.schedule is None else _named(arguments)
+    gamma = _from_file(arguments, typed) if arguments.schedule is None else _named(arguments)
     problem = Problem(model, gamma=gamma, closure=closure)
     if times is not None and float(times[-1]) > problem.end * (1 + 1e-12):
         raise InputError(
@@ -91,19 +91,19 @@ def _problem(arguments: Arguments, times: list[Fraction] | None) -> Problem:
 def _named(arguments: Arguments) -> Schedule:
     from fsl_num.schedules import schedule
 
-    name, given = arguments.schedule, named_parameters(arguments)
-    missing = [option_of(parameter) for parameter in ("peak", "steps") if parameter not in given]
+    name, parameters = arguments.schedule, named_parameters(arguments)
+    missing = [option_of(parameter) for parameter in ("peak", "steps") if parameter not in parameters]
     if missing:
-        instead = ", or --gamma in their place" if name == "constant" and not given else ""
+        instead = ", or --gamma in their place" if name == "constant" and not parameters else ""
         raise InputError(f"--schedule {name} needs {' and '.join(missing)}{instead}")
-    return schedule(name, **given)
+    return schedule(name, **parameters)
 
 
-def _from_file(arguments: Arguments, given: Mapping[str, Any]) -> Schedule:
+def _from_file(arguments: Arguments, typed: Mapping[str, Any]) -> Schedule:
     """gamma is constant within a step: the learning rate of its row over the batch size."""
     from fsl_num.schedules import Discrete
 
-    refuse_unused("--schedule-file", given, ["batch_size"], ": the file says everything but --batch-size")
+    refuse_unused("--schedule-file", typed, ["batch_size"], ": the file says everything but --batch-size")
     rates = rates_of_file(arguments.schedule_file, columns=arguments.columns, restarts=arguments.restarts)
     batch = float(arguments.batch_size) if arguments.batch_size is not None else 1.0
     if batch <= 0:

@@ -102,7 +102,7 @@ def _spelled(letter: str) -> str:
         spelled = name.rpartition(" LETTER ")[2].partition(" ")[0].lower()
         return spelled if "SMALL" in name else spelled.capitalize()
     plain = unicodedata.normalize("NFKD", letter).replace("−", "-")
-    plain = "".join(each for each in plain if each.isascii())
+    plain = "".join(character for character in plain if character.isascii())
     if plain:
         return ("^" if "SUPERSCRIPT" in name else "_" if "SUBSCRIPT" in name else "") + plain
     return letter.encode("ascii", "backslashreplace").decode("ascii")

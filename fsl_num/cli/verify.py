@@ -47,17 +47,19 @@ def run(arguments: Arguments) -> int:
     ids = tuple(dict.fromkeys(ids)) or tuple(claim.id for claim in registry.all_claims())
     profile = "deep" if arguments.deep else arguments.profile
     cache = None if point else _cache(arguments)
-    before = {each.id: cache.previous(each, profile) for each in registry.all_claims()} if cache is not None else {}
+    before = {claim.id: cache.previous(claim, profile) for claim in registry.all_claims()} if cache is not None else {}
     known = runner.settle({claim_id: record for claim_id, record in before.items() if record is not None})
     if point is not None:
-        records = tuple(runner.verify(registry.claim(each), profile, arguments.seed, at=[point]) for each in ids)
+        records = tuple(
+            runner.verify(registry.claim(claim_id), profile, arguments.seed, at=[point]) for claim_id in ids
+        )
     else:
         records = _verified(ids, profile, arguments, where, cache)
     # No claim checked is no proof of anything, so it does not pass.
     passed = bool(records) and all(record.passes for record in records)
     checked = {record.claim_id for record in records}
     mistakes = tuple(erratum for erratum in errata() if not arguments.ids or checked & set(erratum.depends))
-    places = place_verdicts(registry.all_claims(), {each.claim_id: each for each in records})
+    places = place_verdicts(registry.all_claims(), {outcome.claim_id: outcome for outcome in records})
     now = datetime.now(UTC)
     content = {
         "profile": profile,

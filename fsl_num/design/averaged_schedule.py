@@ -86,12 +86,12 @@ class MeanRisk:
         carried = carried_into_the_mean(shares, mean, kept)
         # the integral over a block of the square of what is carried, and its slopes by alpha, H_{k+1} and the width
         alpha = shares[:, None] / turn
-        rest = carried[1:] - alpha
+        remainder = carried[1:] - alpha
         once, twice = widths[:, None] * mean, widths[:, None] * _mean(2.0 * turn)
-        square = alpha**2 * widths[:, None] + 2.0 * alpha * rest * once + rest**2 * twice
-        by_rest = 2.0 * alpha * once + 2.0 * rest * twice
-        by_alpha = 2.0 * alpha * widths[:, None] + 2.0 * rest * once - by_rest
-        by_width = (alpha + rest * kept) ** 2 - by_alpha * alpha / widths[:, None]
+        square = alpha**2 * widths[:, None] + 2.0 * alpha * remainder * once + remainder**2 * twice
+        by_rest = 2.0 * alpha * once + 2.0 * remainder * twice
+        by_alpha = 2.0 * alpha * widths[:, None] + 2.0 * remainder * once - by_rest
+        by_width = (alpha + remainder * kept) ** 2 - by_alpha * alpha / widths[:, None]
         source = (gammas * level)[:, None] * kernel
         value = 0.5 * (self.model.approximation_error + start @ carried[0] ** 2) + float((source * square).sum())
         slope = start * carried[0]

@@ -145,7 +145,7 @@ def best_average(model: Model, data: float, *, gamma: float | None = None, share
     def risk(point: Any) -> float:
         return _risk(model, modes, budget, top * math.exp(point[0]), math.exp(point[1]))
 
-    tried = [(float(each), math.log(part)) for each in gammas for part in shares]
+    tried = [(float(gamma_tried), math.log(part)) for gamma_tried in gammas for part in shares]
     minimum: Any = minimize(
         risk, min(tried, key=risk), method="Nelder-Mead", options={"xatol": 1e-3, "fatol": 0.0},
         bounds=[(gammas[0], 0.0), (math.log(least), math.log(shares[-1]))],

@@ -83,16 +83,16 @@ def optimum(law: Law, theta: Array, past: Past, steps: int, floor: float, peak: 
         fresh = law.peaks and past.rates.size == 0
         fastest = float(theta[law.names.index("P_c")]) if fresh else np.inf
         peak = min(peak, max(fastest, floor))  # above P_c runs learn less a step
-        one, scaled = past.at_peak(law, theta, peak)
-        of_peak = past.objective(one, scaled)
-        filled = water_filling(one, scaled, past.rates, steps, floor, peak, falling)
+        unit_law, scaled = past.at_peak(law, theta, peak)
+        of_peak = past.objective(unit_law, scaled)
+        filled = water_filling(unit_law, scaled, past.rates, steps, floor, peak, falling)
         rates = filled.rates
         for together in (True, falling):  # rates that do not rise are a start for those that may
             start = np.minimum.accumulate(rates) if together else rates
-            moved = newton(one, scaled, past.rates, of_peak, start, floor, peak, together)
+            moved = newton(unit_law, scaled, past.rates, of_peak, start, floor, peak, together)
             if of_peak(moved, ones)[0] <= of_peak(rates, ones)[0]:
                 rates = moved
-        bound = filled.bound + constant_loss(one, scaled, past.model_size)
+        bound = filled.bound + constant_loss(unit_law, scaled, past.model_size)
         if fresh and rates.max() < peak:
             rates = np.maximum(rates * _longer_steps(float(rates.max()), peak, fastest), floor)
     else:
@@ -112,9 +112,9 @@ def least_loss(law: Law, theta: Array, past: Past, steps: int, floor: float, pea
     if not isinstance(law, FunctionalLaw) or family not in SHAPES:
         return optimum(law, theta, past, steps, floor, peak, family).loss
     falling = family == "non-increasing"
-    one, scaled = past.at_peak(law, theta, peak)
-    filled = water_filling(one, scaled, past.rates, steps, floor, peak, falling, certify=False)
-    return filled.loss + constant_loss(one, scaled, past.model_size)
+    unit_law, scaled = past.at_peak(law, theta, peak)
+    filled = water_filling(unit_law, scaled, past.rates, steps, floor, peak, falling, certify=False)
+    return filled.loss + constant_loss(unit_law, scaled, past.model_size)
 
 
 def _longer_steps(highest: float, peak: float, fastest: float) -> float:
@@ -149,8 +149,8 @@ def _from_starts(
     members = [("linear", (0.2, 0.0)), ("linear", (1.0, 0.0)), ("cosine", (0.1,)), ("1-sqrt", (0.5, 0.0)),
                ("linear", (1.0, 1.0))]  # fmt: skip
     ends = []
-    for name, given in members:
-        shares = np.add.reduceat(family_rates(name, given, steps, floor, peak), first) / lengths / peak
+    for name, choices in members:
+        shares = np.add.reduceat(family_rates(name, choices, steps, floor, peak), first) / lengths / peak
         logs = -np.log(np.clip((shares - lowest) / span, 1e-6, 1.0))
         start = np.maximum(np.diff(logs, prepend=0.0), 0.0) if falling else logs
         minimum = minimize(at, start, jac=True, method="L-BFGS-B", bounds=[(0.0, 30.0)] * start.size,
@@ -167,7 +167,8 @@ def _from_starts(
     stairs = np.repeat(shares, lengths.astype(int)) * peak
     smooth = np.interp(np.arange(steps), first + 0.5 * (lengths - 1.0), shares) * peak
     candidates = [
-        np.clip(each, floor, peak) for each in (stairs, smooth, np.where(stairs > 2.0 * lowest * peak, stairs, floor))
+        np.clip(candidate, floor, peak)
+        for candidate in (stairs, smooth, np.where(stairs > 2.0 * lowest * peak, stairs, floor))
     ]
     candidates += [best_member(name, objective, steps, floor, peak)[0] for name in ("wsd", "multi-step")]
     return min(candidates, key=lambda rates: objective(rates, np.ones(steps))[0]), len(ends), agreed

@@ -173,7 +173,7 @@ class Design(Result):
     @cached_property
     def baselines(self) -> Mapping[str, Baseline]:
         """The usual schedules of the same steps, past and largest rate, floor kept, by name."""
-        return {name: self._beside(family, given) for name, (family, given) in BASELINES.items()}
+        return {name: self._beside(family, choices) for name, (family, choices) in BASELINES.items()}
 
     @cached_property
     def _final_loss(self) -> FinalLoss | None:
@@ -184,15 +184,17 @@ class Design(Result):
         """The predicted loss of the steps designed, and its gradient."""
         return self._past.objective(self.fit.law, self.fit.theta)
 
-    def _beside(self, family: str, given: tuple[float, ...]) -> Baseline:
+    def _beside(self, family: str, choices: tuple[float, ...]) -> Baseline:
         """A member of a family in the place of what was designed."""
         past = self._past
-        rest = family_rates(family, given, self.steps - self.done, self.floor, self.allowed)
-        plan = Plan(np.append(past.rates, rest), [self.steps], self.plan.warmup)
-        loss = self._conditioned(self._objective(rest, np.ones(rest.size))[0], plan)
+        rates = family_rates(family, choices, self.steps - self.done, self.floor, self.allowed)
+        plan = Plan(np.append(past.rates, rates), [self.steps], self.plan.warmup)
+        loss = self._conditioned(self._objective(rates, np.ones(rates.size))[0], plan)
         interval, regret = None, loss - self.loss
         if self._final_loss is not None:
-            half = half_width_of_difference(self.fit, final_loss_of(self.fit, past, rest), self._final_loss, self.level)
+            half = half_width_of_difference(
+                self.fit, final_loss_of(self.fit, past, rates), self._final_loss, self.level
+            )
             interval = regret - half, regret + half
         return Baseline(plan.rates, loss, regret, interval)
 
@@ -212,8 +214,8 @@ class Design(Result):
         def last(fractions: Array) -> float:
             reached = best
             for fraction in fractions.tolist():
-                given = tuple(fraction if name == _FRACTION else shares[name] for name in names)
-                interval = self._beside(self.family, given).interval
+                choices = tuple(fraction if name == _FRACTION else shares[name] for name in names)
+                interval = self._beside(self.family, choices).interval
                 if interval is None or interval[0] > 0.0:
                     break
                 reached = fraction
@@ -250,7 +252,7 @@ class Design(Result):
         if isinstance(other, str):
             return None
         losses = {"": self._under(other, self.rates)}
-        losses |= {name: self._under(other, each.rates) for name, each in self.baselines.items()}
+        losses |= {name: self._under(other, baseline.rates) for name, baseline in self.baselines.items()}
         return SecondLaw(other.law.name, losses.pop(""), losses)
 
     def _under(self, other: FitResult, rates: Array) -> float:
@@ -267,7 +269,7 @@ class Design(Result):
     def _predicted(self, plan: Plan) -> Prediction:
         prediction = predict(self.fit, plan, None if self.fit.drawn is None else self.level)
         factor = np.exp(self.conditioned[0] * np.minimum(self.conditioned[1] / plan.intrinsic_time, 1.0))
-        lower, upper = (None if each is None else each * factor for each in (prediction.lower, prediction.upper))
+        lower, upper = (None if band is None else band * factor for band in (prediction.lower, prediction.upper))
         return replace(prediction, loss=prediction.loss * factor, lower=lower, upper=upper)
 
     @property
@@ -276,14 +278,14 @@ class Design(Result):
         optimum, said = self.optimum, []
         if optimum.gap is not None:
             said.append(f"No schedule allowed has a predicted loss more than {optimum.gap:.1g} below it (lower bound).")
-        better = [name for name, each in self.baselines.items() if each.regret < 0.0 and each.distinct]
+        better = [name for name, baseline in self.baselines.items() if baseline.regret < 0.0 and baseline.distinct]
         if better:
             said.append(f"Predicted to be better, outside of this family: {'; '.join(better)}.")
         same = _NOTHING * self.peak
         near = {
-            name: each.interval
-            for name, each in self.baselines.items()
-            if each.interval and not each.distinct and np.abs(each.rates - self.rates).max() > same
+            name: baseline.interval
+            for name, baseline in self.baselines.items()
+            if baseline.interval and not baseline.distinct and np.abs(baseline.rates - self.rates).max() > same
         }
         if near:
             least_known = max(near, key=lambda name: near[name][1] - near[name][0])
@@ -311,10 +313,11 @@ class Design(Result):
         optimum, other = self.optimum, self.second_law
         baselines = {
             name: {
-                "loss": each.loss, "regret": each.regret,
-                "interval": None if each.interval is None else list(each.interval), "distinct": each.distinct,
+                "loss": baseline.loss, "regret": baseline.regret,
+                "interval": None if baseline.interval is None else list(baseline.interval),
+                "distinct": baseline.distinct,
             }
-            for name, each in self.baselines.items()
+            for name, baseline in self.baselines.items()
         }  # fmt: skip
         return {
             "steps": self.steps,
@@ -361,12 +364,12 @@ class Design(Result):
 
     def _repr_html_(self) -> str:
         def span(pair: tuple[float, float] | None) -> str:
-            return "" if pair is None else " .. ".join(as_loss(each, self.loss) for each in pair)
+            return "" if pair is None else " .. ".join(as_loss(end, self.loss) for end in pair)
 
         rows = [("design", as_loss(self.loss), "", span(self.interval))]
         rows += [
-            (name, as_loss(each.loss), as_loss(each.regret, self.loss, sign="+"), span(each.interval))
-            for name, each in self.baselines.items()
+            (name, as_loss(baseline.loss), as_loss(baseline.regret, self.loss, sign="+"), span(baseline.interval))
+            for name, baseline in self.baselines.items()
         ]
         head = ("schedule", "final loss", "regret", "interval (of the regret)")
         return html_table(head, rows, title=repr(self), items=self.sentences)

@@ -43,13 +43,13 @@ def _merged(past: Past, count: int) -> Past:
     return Past(means, int(np.searchsorted(edges, warm)), past.model_size, lengths)
 
 
-def apart(one: Array, other: Array) -> float:
+def apart(first: Array, second: Array) -> float:
     """Return how far two schedules differ: 0 for the same, 1 for such as share nothing, by the area of their rates.
 
     >>> apart(np.array([1.0, 1.0]), np.array([1.0, 0.0]))
     0.5
     """
-    return 1.0 - float(np.minimum(one, other).sum() / np.maximum(one, other).sum())
+    return 1.0 - float(np.minimum(first, second).sum() / np.maximum(first, second).sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,22 +83,22 @@ def final_loss_of(fit: FitResult, past: Past, rates: Array) -> FinalLoss:
     return FinalLoss(whole, float(loss), float(loss) * errors, states)
 
 
-def half_width_of_difference(fit: FitResult, one: FinalLoss, other: FinalLoss, level: float) -> float:
+def half_width_of_difference(fit: FitResult, first: FinalLoss, second: FinalLoss, level: float) -> float:
     """Return the half-width of the interval of the difference between the final losses of two schedules.
 
     Both err under the same draw of the parameters and of what the law misses, as in every prediction of the fit. What
     more the law misses is common to the two as far as training ends in like states; what each run is off as a whole, as
     far as their rates are alike: schedules that are the same differ by nothing.
     """
-    misfit, losses = fit.posterior.misfit, np.array([one.loss, other.loss])
-    common = 1.0 - apart(one.rates, other.rates)
-    pair = (one.states, other.states)
-    covariance = np.array([[misfit.conditional(each, beside)[0, 0] for beside in pair] for each in pair])
+    misfit, losses = fit.posterior.misfit, np.array([first.loss, second.loss])
+    common = 1.0 - apart(first.rates, second.rates)
+    pair = (first.states, second.states)
+    covariance = np.array([[misfit.conditional(state, beside)[0, 0] for beside in pair] for state in pair])
     covariance += OWN * np.array([[1.0, common], [common, 1.0]])
     signs = losses * (1.0, -1.0)
     # term by term: what is the same then cancels exactly, which a fused product of matrices does not
     missed = float((np.outer(signs, signs) * covariance).sum())
-    variance = float(np.mean((one.drawn - other.drawn) ** 2)) + max(missed, 0.0)
+    variance = float(np.mean((first.drawn - second.drawn) ** 2)) + max(missed, 0.0)
     return float(half_width(np.array([np.sqrt(variance)]), level)[0])
 
 
@@ -130,7 +130,9 @@ def best_over_draws(
     middle = first + 0.5 * (lengths - 1.0)
     rates = np.clip(peak * np.exp(np.interp(np.arange(point.rates.size), middle, minimum.x)), floor, peak)
     rates = np.minimum.accumulate(rates) if shape == "non-increasing" else rates
-    of_point, of_rates = (float(losses_of_draws(fit.law, samples, past, each).mean()) for each in (point.rates, rates))
+    of_point, of_rates = (
+        float(losses_of_draws(fit.law, samples, past, plan_rates).mean()) for plan_rates in (point.rates, rates)
+    )
     if of_rates >= of_point:
         return point, 0.0
     loss = past.objective(fit.law, fit.theta)(rates, np.ones(rates.size))[0]

@@ -36,7 +36,7 @@ class Family:
     ranges: Mapping[str, tuple[float, float]]
     tried: tuple[tuple[float, ...], ...]
     shape: Callable[[Array, tuple[float, ...], float], Array]
-    ends: Callable[[tuple[float, ...], int], Array] = lambda given, blocks: _towards_the_end(blocks)
+    ends: Callable[[tuple[float, ...], int], Array] = lambda choices, blocks: _towards_the_end(blocks)
 
 
 def decay(gone: Array, fraction: float, power: float, final: float) -> Array:
@@ -55,8 +55,8 @@ def _of_decay(gone: Array, fraction: float) -> Array:
     return np.where(share < 1e-12, 0.0, share)
 
 
-def _multi_step(gone: Array, given: tuple[float, ...], steps: float) -> Array:
-    first, between, factor, further = given
+def _multi_step(gone: Array, choices: tuple[float, ...], steps: float) -> Array:
+    first, between, factor, further = choices
     second = first + between * (1.0 - first)
     return np.where(gone < first, 1.0, np.where(gone < second, factor, factor * further))
 
@@ -69,32 +69,32 @@ FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
         "wsd": Family(
             {"decay_fraction": _FRACTION, "power": _POWER, _END: _FINAL},
             tuple(product(_FRACTIONS, (0.5, 1.0, 2.0, 4.0), (0.0, 0.1))),
-            lambda gone, given, steps: decay(gone, *given),
+            lambda gone, choices, steps: decay(gone, *choices),
         ),
         "linear": Family(
             {"decay_fraction": _FRACTION, _END: _FINAL},
             tuple(product(_FRACTIONS, (0.0, 0.1))),
-            lambda gone, given, steps: decay(gone, given[0], 1.0, given[1]),
+            lambda gone, choices, steps: decay(gone, choices[0], 1.0, choices[1]),
         ),
         "power-decay": Family(
             {"power": (0.05, 8.0), _END: _FINAL},
             tuple(product((0.25, 0.5, 1.0, 2.0, 4.0), (0.0, 0.1))),
-            lambda gone, given, steps: decay(gone, 1.0, *given),
+            lambda gone, choices, steps: decay(gone, 1.0, *choices),
         ),
         "cosine": Family(
             {_END: _FINAL},
             ((0.0,), (0.1,), (0.3,)),
-            lambda gone, given, steps: given[0] + (1.0 - given[0]) * 0.5 * (1.0 + np.cos(np.pi * gone)),
+            lambda gone, choices, steps: choices[0] + (1.0 - choices[0]) * 0.5 * (1.0 + np.cos(np.pi * gone)),
         ),
         "1-sqrt": Family(
             {"decay_fraction": _FRACTION, _END: _FINAL},
             tuple(product(_FRACTIONS, (0.0, 0.1))),
-            lambda gone, given, steps: 1.0 - (1.0 - given[1]) * np.sqrt(_of_decay(gone, given[0])),
+            lambda gone, choices, steps: 1.0 - (1.0 - choices[1]) * np.sqrt(_of_decay(gone, choices[0])),
         ),
         "inverse-sqrt": Family(
             {"timescale": (1e-4, 100.0)},
             ((0.001,), (0.01,), (0.1,), (1.0,), (10.0,)),
-            lambda gone, given, steps: 1.0 / np.sqrt(1.0 + gone / given[0]),
+            lambda gone, choices, steps: 1.0 / np.sqrt(1.0 + gone / choices[0]),
         ),
         "multi-step": Family(
             {"first": (0.0, 1.0), "between": (0.0, 1.0), "factor": (0.0, 1.0), "further": (0.0, 1.0)},
@@ -119,7 +119,7 @@ BASELINES: Final[Mapping[str, tuple[str, tuple[float, ...]]]] = MappingProxyType
 """What a design is compared with: name -> family and parameters."""
 
 
-def family_rates(name: str, given: tuple[float, ...], steps: int, floor: float, peak: float) -> Array:
+def family_rates(name: str, choices: tuple[float, ...], steps: int, floor: float, peak: float) -> Array:
     """Return the rate of every step of one member of a family; ValueError for an unknown name.
 
     A decay ends at the floor, where its own end is below it; families without an end are cut there.
@@ -131,8 +131,8 @@ def family_rates(name: str, given: tuple[float, ...], steps: int, floor: float, 
     family = FAMILIES[one_of("family", name, FAMILIES, unknown)]
     if _END in family.ranges:
         at = list(family.ranges).index(_END)
-        given = (*given[:at], max(given[at], floor / peak), *given[at + 1 :])
-    return np.clip(peak * family.shape(np.arange(steps) / steps, given, steps), floor, peak)
+        choices = (*choices[:at], max(choices[at], floor / peak), *choices[at + 1 :])
+    return np.clip(peak * family.shape(np.arange(steps) / steps, choices, steps), floor, peak)
 
 
 def best_member(
@@ -148,13 +148,13 @@ def best_member(
     family, ones = FAMILIES[name], np.ones(steps)
     low, high = np.array(list(family.ranges.values())).T
 
-    def member(given: Any) -> Array:
-        return family_rates(name, tuple(np.clip(given, low, high)), steps, floor, peak)
+    def member(choices: Any) -> Array:
+        return family_rates(name, tuple(np.clip(choices, low, high)), steps, floor, peak)
 
     starts, lengths = step_blocks(steps, _BLOCKS)
 
-    def rough(given: Any) -> float:
-        return objective(np.add.reduceat(member(given), starts) / lengths, lengths)[0]
+    def rough(choices: Any) -> float:
+        return objective(np.add.reduceat(member(choices), starts) / lengths, lengths)[0]
 
     ranked = sorted(family.tried, key=rough)[:2]
     ends = list(ranked)
@@ -164,11 +164,11 @@ def best_member(
                          options={"maxfev": _EVALUATIONS, "xatol": 1e-5, "fatol": 1e-10, "initial_simplex": corners}
                          )  # fmt: skip
         ends.append(tuple(np.clip(minimum.x, low, high)))
-    best = min(ends, key=lambda each: objective(member(each), ones)[0])
+    best = min(ends, key=lambda end: objective(member(end), ones)[0])
     if "decay_fraction" in family.ranges:  # of whole steps, as the schedulers of frameworks have it
         at = list(family.ranges).index("decay_fraction")
         best = (*best[:at], max(round(best[at] * steps), 1) / steps, *best[at + 1 :])
-    parameters = {each: float(value) for each, value in zip(family.ranges, best, strict=True)}
+    parameters = {name: float(value) for name, value in zip(family.ranges, best, strict=True)}
     if _END in parameters:
         parameters[_END] = max(parameters[_END] * peak, floor)
     return member(best), parameters

@@ -73,8 +73,8 @@ def final_loss(
     if isinstance(law, FunctionalLaw) and law.peaks:  # the peak stays where one rate of several moves
 
         def of_peak(rates: Array, steps: Array) -> tuple[float, Array]:
-            one, scaled = at_peak(law, theta, max(float(rates.max()), float(before.max(initial=0.0))))
-            return final_loss(one, scaled, before, warmup, model_size, lengths)(rates, steps)
+            unit_law, scaled = at_peak(law, theta, max(float(rates.max()), float(before.max(initial=0.0))))
+            return final_loss(unit_law, scaled, before, warmup, model_size, lengths)(rates, steps)
 
         return of_peak
     values = dict(zip(law.names, theta.tolist(), strict=True))

@@ -61,9 +61,9 @@ class Members:
 
     def gammas(self, point: Any) -> tuple[Array, Array]:
         """Return gamma on every block, and its samples; what lies outside the ranges is taken at their ends."""
-        peak, *given = np.clip(point, self.low, self.high).tolist()
-        ends = self.family.ends(tuple(given), self.blocks)
-        shape = self.family.shape(0.5 * (ends[1:] + ends[:-1]), tuple(given), self.water.steps)
+        peak, *choices = np.clip(point, self.low, self.high).tolist()
+        ends = self.family.ends(tuple(choices), self.blocks)
+        shape = self.family.shape(0.5 * (ends[1:] + ends[:-1]), tuple(choices), self.water.steps)
         gammas = self.water.high * math.exp(peak) * np.maximum(shape, _LEAST / self.water.steps)
         return gammas, self.water.steps * np.diff(ends)
 
@@ -82,7 +82,7 @@ class Members:
         held = {} if fixed is None else dict(fixed)
         if start is None:
             peaks = np.linspace(self.low[0], 0.0, _PEAKS)
-            start = min(((peak, *given) for given in self.family.tried for peak in peaks), key=self.risk)
+            start = min(((peak, *choices) for choices in self.family.tried for peak in peaks), key=self.risk)
         point = np.clip(np.array(start, dtype=np.float64), self.low, self.high)
         point[list(held)] = list(held.values())
         free = [k for k in range(point.size) if k not in held]

@@ -69,13 +69,13 @@ def design_for_compute(
         raise ValueError(f"compute must be at most {_LARGEST:g}, where the search still takes seconds, got {compute!r}")
     falling = flag("falling", falling)
     models = [replace(model, size=size) for size in entries("model_sizes", model_sizes)]
-    for each in models:
-        if each.size > budget:
+    for model_tried in models:
+        if model_tried.size > budget:
             raise ValueError(
-                f"model sizes must be at most the compute, {budget:g}: of {each.size:g} features it leaves"
-                f" {budget / each.size:.3g} samples, less than one"
+                f"model sizes must be at most the compute, {budget:g}: of {model_tried.size:g} features it leaves"
+                f" {budget / model_tried.size:.3g} samples, less than one"
             )
-    largest = max(models, key=lambda each: each.size) if models else replace(model, size=float("inf"))
+    largest = max(models, key=lambda model_tried: model_tried.size) if models else replace(model, size=float("inf"))
     if gamma is not None and positive("gamma", gamma) >= 2.0 / largest.trace:
         raise ValueError(
             f"gamma must be below 2/tr(H) = {2.0 / largest.trace:.6g}, where the largest of the models to choose from"
@@ -86,14 +86,14 @@ def design_for_compute(
     def risk(size: float) -> float:
         return least_risk(replace(model, size=size), budget / size, gamma, falling, family)
 
-    sizes = [each.size for each in models] or _sizes_near_best(risk, np.floor(budget))
+    sizes = [model_tried.size for model_tried in models] or _sizes_near_best(risk, np.floor(budget))
     risks = [risk(size) for size in sizes]
     designs = [
         design_for_model(replace(model, size=size), budget / size, gamma=gamma, falling=falling, family=family)
         for size, least in zip(sizes, risks, strict=True)
         if least <= _NEAR * min(risks)
     ]
-    return replace(min(designs, key=lambda each: each.excess_risk), compute=budget)
+    return replace(min(designs, key=lambda design_of_size: design_of_size.excess_risk), compute=budget)
 
 
 def _sizes_near_best(risk: Any, largest: float) -> list[float]:
@@ -101,10 +101,10 @@ def _sizes_near_best(risk: Any, largest: float) -> list[float]:
     from scipy.optimize import minimize_scalar
 
     grid = np.unique(np.round(np.geomspace(1.0, largest, 2 + int(_A_DECADE * np.log10(largest)))))
-    place = int(np.argmin([risk(each) for each in grid.tolist()]))
+    place = int(np.argmin([risk(size) for size in grid.tolist()]))
     low, high = grid[max(place - 1, 0)], grid[min(place + 1, grid.size - 1)]
     if high - low <= _ALL:
-        return [float(each) for each in np.arange(low, high + 1.0)]
+        return [float(size) for size in np.arange(low, high + 1.0)]
     minimum: Any = minimize_scalar(
         lambda x: risk(float(np.round(np.exp(x)))), bounds=(np.log(low), np.log(high)), method="bounded",
         options={"xatol": 1e-3},

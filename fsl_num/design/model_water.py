@@ -42,7 +42,7 @@ class ModelWater(Water):
         self._log = np.log1p(time)
         mass = np.asarray(kernel_integral(time, np.inf, model.beta, model.size))
         self._mass, self._k, self._e = (
-            np.log(np.maximum(each, 1e-290)) for each in (mass, model.kernel(time), model.signal(time))
+            np.log(np.maximum(density, 1e-290)) for density in (mass, model.kernel(time), model.signal(time))
         )
 
     def _held(self, left: Array) -> Array:

@@ -85,9 +85,9 @@ def _held(rates: Array, gradient: Array, low: float, high: float, falling: bool)
     all after (before) it that are at the bound."""
     at_high, at_low = rates >= high, rates <= low
     if falling:
-        rest = np.cumsum(np.where(at_high, gradient, 0.0)[::-1])[::-1]
+        pushed = np.cumsum(np.where(at_high, gradient, 0.0)[::-1])[::-1]
         gone = np.cumsum(np.where(at_low, gradient, 0.0))
-        return (at_high & (rest <= 0.0)) | (at_low & (gone >= 0.0))
+        return (at_high & (pushed <= 0.0)) | (at_low & (gone >= 0.0))
     return (at_high & (gradient <= 0.0)) | (at_low & (gradient >= 0.0))
 
 
@@ -166,7 +166,7 @@ def _second_derivatives(
     inverse = np.divide(1.0, rates, out=np.zeros_like(rates), where=rates > _NOTHING * rates.max())
     by, twice = p * amount * inverse, p * (p - 1.0) * amount * inverse**2
     ends = passed + left[0] - left[1:]
-    level, level_1, level_2 = (unlearnt * each for each in signals(ends))
+    level, level_1, level_2 = (unlearnt * signal for signal in signals(ends))
     level += values["B"]
     with_a, with_b = by * gone + amount * k_a, by * gone + amount * k_b
     aa = level * (twice * gone + 2 * by * k_a + amount * s_a)

@@ -99,8 +99,8 @@ def ansatz_objective(
     """
     if at not in ("the drop", "the end"):
         raise ValueError(f"at must be 'the drop' or 'the end', where the signal of the bracket is taken, got {at!r}")
-    given = {"s": s, "level": level, "scale": scale, "power": power, "signal": signal, "gain": gain}
-    s, level, scale, power, signal, gain = (positive(name, value) for name, value in given.items())
+    parameters = {"s": s, "level": level, "scale": scale, "power": power, "signal": signal, "gain": gain}
+    s, level, scale, power, signal, gain = (positive(name, value) for name, value in parameters.items())
 
     def value(rates: Any, steps: Array) -> Any:
         times = np.cumsum(rates * steps, axis=-1)

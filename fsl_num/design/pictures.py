@@ -24,16 +24,16 @@ def draw_design(design: Design, ax: Any = None) -> Any:
     """
     above, below = axes_to_draw_on(rows=2) if ax is None else (axes_to_draw_on(ax), None)
     step = np.arange(design.steps)
-    for index, (name, each) in enumerate([("design", None), *design.baselines.items()]):
-        rates = design.rates if each is None else each.rates
-        loss = design.loss if each is None else each.loss
-        style = {"color": "C0" if each is None else f"C{index}", "linewidth": 2.0 if each is None else 0.9}
+    for index, (name, baseline) in enumerate([("design", None), *design.baselines.items()]):
+        rates = design.rates if baseline is None else baseline.rates
+        loss = design.loss if baseline is None else baseline.loss
+        style = {"color": "C0" if baseline is None else f"C{index}", "linewidth": 2.0 if baseline is None else 0.9}
         label = f"{as_drawn(name)}: {as_loss(loss)}"
-        above.plot(step, rates, zorder=3 if each is None else 2, label=label, **style)
+        above.plot(step, rates, zorder=3 if baseline is None else 2, label=label, **style)
         if below is not None:
             prediction = design.predict(rates)
             below.plot(prediction.step, prediction.loss, label=label, **style)
-            if each is None and prediction.lower is not None:
+            if baseline is None and prediction.lower is not None:
                 below.fill_between(
                     prediction.step, prediction.lower, prediction.upper, color="C0", alpha=0.2, linewidth=0
                 )

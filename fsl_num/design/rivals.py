@@ -38,7 +38,9 @@ class Rivals(Result):
     reasons: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{name} {each.in_digits(each.final)}" for name, each in self.predictions.items())
+        shown = ", ".join(
+            f"{name} {prediction.in_digits(prediction.final)}" for name, prediction in self.predictions.items()
+        )
         return f"Rivals({shown})"
 
     @property
@@ -58,17 +60,17 @@ class Rivals(Result):
             return ""
         if self.alike is None:
             return f"Try {self.best}: the least loss predicted, without an interval to say how surely."
-        others = [name for name in self.predictions if name != self.best]
+        rivals_left = [name for name in self.predictions if name != self.best]
         if not self.alike:
             return f"Try {self.best}: its loss is the least, and the fit can tell it from the others."
-        if len(self.alike) == len(others):
+        if len(self.alike) == len(rivals_left):
             return f"Try {self.best}: the least loss predicted, but the fit can tell it from none of the others."
         return f"Try {self.best}: the least loss predicted, though the fit cannot tell it from {', '.join(self.alike)}."
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """Which schedule to try, how far to trust the predictions, and which are missing."""
-        trust = said_once({name: each.sentences for name, each in self.predictions.items()})
+        trust = said_once({name: prediction.sentences for name, prediction in self.predictions.items()})
         missing = [f"{name} is not predicted: {reason}" for name, reason in self.reasons.items()]
         return (*[self.advice] * bool(self.advice), *trust, *missing)
 
@@ -138,8 +140,8 @@ def rivals(
         affordable("steps", whole_count("steps", steps), 2 * BYTES_OF_A_STEP, "compare fewer")
     if fit.law.final_only:
         raise ValueError(f"the law {fit.law.name} is one of final losses: it knows no schedules")
-    given = fit.curves if runs is None else entries("runs", runs, LossCurve, least=1)
-    predictions, reasons = predicted(fit, given, level, steps, peak)
+    runs_fitted = fit.curves if runs is None else entries("runs", runs, LossCurve, least=1)
+    predictions, reasons = predicted(fit, runs_fitted, level, steps, peak)
     return Rivals(predictions, _alike(fit, predictions, level), reasons)
 
 
@@ -148,7 +150,7 @@ def _alike(fit: FitResult, predictions: Mapping[str, Prediction], level: float) 
     if fit.drawn is None:
         return None
     try:
-        ends = {name: _final_loss(fit, each.plan) for name, each in predictions.items()}
+        ends = {name: _final_loss(fit, prediction.plan) for name, prediction in predictions.items()}
     except ValueError:  # a law without a final loss by the rates
         return None
     best = min(ends, key=lambda name: predictions[name].final, default="")

@@ -122,8 +122,8 @@ def design_schedule(
     fit = fit.at_batch(batch)
     fitted = fit.peaks
     least, most = _range_of_peak(peak, done, fitted, shape)
-    for each in (least, most):
-        check_peak(each, fitted)
+    for end in (least, most):
+        check_peak(end, fitted)
     if lowest >= least:
         raise ValueError(f"floor must be below the peak, {least:g}, got {lowest!r}: a rate lies between the two")
     rising = 0 if done is not None else int(warmup or 0)
@@ -136,7 +136,7 @@ def design_schedule(
     def best(top: float, search: Any) -> Any:
         return search(fit.law, fit.theta, past(top), total - past(top).rates.size, lowest, top, shape)
 
-    top = most if least == most else _best_peak(lambda each: best(each, least_loss), least, most)
+    top = most if least == most else _best_peak(lambda peak_tried: best(peak_tried, least_loss), least, most)
     chosen: Optimum = best(top, optimum)
     regret = None
     if flag("over_draws", over_draws):
@@ -180,13 +180,13 @@ def _done(run: LossCurve | Plan | None, from_step: int | None, warmup: int | Non
 def _range_of_peak(peak: Any, done: Plan | None, fitted: tuple[float, ...], shape: str) -> tuple[float, float]:
     """The least and the largest peak that are tried, the same where it is given."""
     if peak is not None and not isinstance(peak, str):
-        given = positive("peak", peak)
-        if done is not None and shape != "free" and given > done.rates[-1] * (1.0 + 1e-9):
+        asked = positive("peak", peak)
+        if done is not None and shape != "free" and asked > done.rates[-1] * (1.0 + 1e-9):
             raise ValueError(
                 f"the last rate of the run is {done.rates[-1]:g}: rates that never rise cannot reach the peak"
-                f" {given:g}; leave the peak out, or ask for free rates"
+                f" {asked:g}; leave the peak out, or ask for free rates"
             )
-        return given, given
+        return asked, asked
     if peak not in (None, "free"):
         raise ValueError(f"peak must be a rate or 'free', got {peak!r}")
     if done is not None:
@@ -202,7 +202,7 @@ def _best_peak(best: Callable[[float], float], least: float, most: float) -> flo
     from scipy.optimize import minimize_scalar
 
     tried = np.geomspace(least, most, _TRIED)
-    losses = [best(float(each)) for each in tried]
+    losses = [best(float(peak)) for peak in tried]
     place = int(np.argmin(losses))
     around = (float(np.log(tried[max(place - 1, 0)])), float(np.log(tried[min(place + 1, _TRIED - 1)])))
     minimum: Any = minimize_scalar(lambda x: best(float(np.exp(x))), bounds=around, method="bounded",
@@ -230,7 +230,7 @@ def _notes(
             " keeps to what was measured."
         )
     if fitted and (top > fitted[-1] / _BOUND or top < fitted[0] * _BOUND):
-        said.append(f"No run was fitted at the peak {top:g} (fitted: {', '.join(f'{each:g}' for each in fitted)}).")
+        said.append(f"No run was fitted at the peak {top:g} (fitted: {', '.join(f'{peak:g}' for peak in fitted)}).")
     fastest = dict(zip(fit.law.names, fit.theta.tolist(), strict=True)).get("P_c", np.inf)
     if top > fastest:
         said.append(

@@ -25,7 +25,7 @@ def shape(name: str, equation: MeshEquation) -> Array:
     """
     share, mesh = equation.mesh.middles, equation.mesh
     middle = 0.5 * (mesh.t[:-1] + mesh.t[1:])
-    late = 0.5 * (mesh.rest[:-1] + mesh.rest[1:])
+    late = 0.5 * (mesh.remaining[:-1] + mesh.remaining[1:])
     scale = min(equation.size**equation.beta, float(mesh.t[-1]))
     if name == "constant":
         return np.ones_like(share)

@@ -205,7 +205,7 @@ class TheoryDesign(Result):
             "free_excess_risk": self.free,
             "gap": self.gap,
             "baselines": {
-                name: {"excess_risk": each, "ratio": each / self.excess_risk} for name, each in self.baselines.items()
+                name: {"excess_risk": risk, "ratio": risk / self.excess_risk} for name, risk in self.baselines.items()
             },
             "average": None
             if self.average is None
@@ -225,10 +225,10 @@ class TheoryDesign(Result):
 
     def _repr_html_(self) -> str:
         rows = [
-            (name, f"{each:.4g}", f"{each / self.excess_risk:.3f}")
-            for name, each in {"design": self.excess_risk, **self.baselines}.items()
+            (name, f"{risk:.4g}", f"{risk / self.excess_risk:.3f}")
+            for name, risk in {"design": self.excess_risk, **self.baselines}.items()
         ]
-        grows = [f"{name} ~ budget^{each:.3g}" for name, each in (self.exponents or {}).items()]
+        grows = [f"{name} ~ budget^{exponent:.3g}" for name, exponent in (self.exponents or {}).items()]
         head = ("schedule, at its best peak", "excess risk", "times")
         return html_table(head, rows, title=repr(self), items=grows)
 
@@ -290,11 +290,13 @@ def design_for_model(
             " further; ask for fewer samples, or less noise"
         )
     blocks, gone = np.full(_BLOCKS, budget / _BLOCKS), np.arange(_BLOCKS) / _BLOCKS
-    shapes = {name: FAMILIES[each].shape(gone, given, budget) for name, (each, given) in BASELINES.items()}
+    shapes = {
+        name: FAMILIES[family_of].shape(gone, choices, budget) for name, (family_of, choices) in BASELINES.items()
+    }
     peaks = top * np.geomspace(1e-6, 1.0, _PEAKS)
     baselines = {
-        name: min(water.risk(np.maximum(peak * each, 1e-12 * peak), blocks) for peak in peaks)
-        for name, each in shapes.items()
+        name: min(water.risk(np.maximum(peak * shape_of, 1e-12 * peak), blocks) for peak in peaks)
+        for name, shape_of in shapes.items()
     }
     design = TheoryDesign(
         model, budget, top, gammas, samples, float(nodes[-1]), risk, max(risk - bound, 0.0), baselines

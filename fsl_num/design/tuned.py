@@ -49,15 +49,18 @@ def _decayed(gone: Array, log_fraction: float, steps: float) -> Array:
 
 SCHEDULES: Final[Mapping[str, Family]] = MappingProxyType(
     {
-        "constant": Family({}, ((),), lambda gone, given, steps: np.ones_like(gone)),
+        "constant": Family({}, ((),), lambda gone, choices, steps: np.ones_like(gone)),
         "exp-decay": Family(
-            {}, ((),), lambda gone, given, steps: _decayed(gone, 0.0, steps), lambda given, blocks: _blocks(0.0, blocks)
+            {},
+            ((),),
+            lambda gone, choices, steps: _decayed(gone, 0.0, steps),
+            lambda choices, blocks: _blocks(0.0, blocks),
         ),
         "wsd": Family(
             {"log_decay_fraction": (_SHORTEST, 0.0)},
-            tuple((float(each),) for each in np.linspace(_SHORTEST, 0.0, 13)),
-            lambda gone, given, steps: _decayed(gone, given[0], steps),
-            lambda given, blocks: _blocks(given[0], blocks),
+            tuple((float(start),) for start in np.linspace(_SHORTEST, 0.0, 13)),
+            lambda gone, choices, steps: _decayed(gone, choices[0], steps),
+            lambda choices, blocks: _blocks(choices[0], blocks),
         ),
     }
 )
@@ -104,7 +107,7 @@ class Tuned:
         ends = {"model_size": self._sizes_as_good(factor)}
         sizes = [self.size]
         if self.budget == "compute":
-            sizes = sorted({self.size, *(float(round(each)) for each in np.geomspace(*ends["model_size"], _SIZES))})
+            sizes = sorted({self.size, *(float(round(size)) for size in np.geomspace(*ends["model_size"], _SIZES))})
         for place, name in enumerate(CHOICES[: 1 + len(self.family.ranges)]):
             if name in names:
                 ends[name] = self._ends(math.log(factor * self.best.excess_risk), place, sizes)
@@ -168,7 +171,7 @@ class Tuned:
         middle = min(max(math.log(self._guess), 0.0), math.log(most))
         while True:
             tried = [min(max(middle + step, 0.0), math.log(most)) for step in (-1.0, 0.0, 1.0)]
-            place = int(np.argmin([log_risk(each) for each in tried]))
+            place = int(np.argmin([log_risk(size) for size in tried]))
             if tried[place] == middle:
                 break
             middle = tried[place]

@@ -265,7 +265,7 @@ def filled(
     longest = water.steps * water.high
     shortest = max(water.steps * water.low, least * longest)
     tried = np.geomspace(shortest, longest, _SCAN)
-    losses = np.array([water.fill(each)[0] for each in tried])
+    losses = np.array([water.fill(level)[0] for level in tried])
     place = int(losses.argmin())
     below, above = tried[max(place - 1, 0)], tried[min(place + 1, _SCAN - 1)]
     around = np.log(below), np.log(above)

@@ -44,8 +44,8 @@ class WorstSchedule:
         names = {2: "high", 1: "between", 0: "low"}
 
         def place(node: int) -> str:
-            start, rest = equation.mesh.t[node], equation.mesh.rest[node]
-            return f"T - {rest:.2g}" if rest < start and node < levels.size else f"{start:.2g}"
+            start, remaining = equation.mesh.t[node], equation.mesh.remaining[node]
+            return f"T - {remaining:.2g}" if remaining < start and node < levels.size else f"{start:.2g}"
 
         pieces = [f"{names[int(levels[a])]} from {place(a)} to {place(b)}" for a, b in zip(starts, ends, strict=True)]
         return ", ".join(pieces)

@@ -151,7 +151,7 @@ def loss_dynamics(
     )
     if not labelled:
         raise ValueError(f"schedules must name at least one, got {schedules!r}; there are {', '.join(SCHEDULES)}")
-    rates = [_rates(label, given, peak, steps) for label, given in labelled.items()]
+    rates = [_rates(label, schedule, peak, steps) for label, schedule in labelled.items()]
     exact = [exact_risk(problem, eta, every=1) for eta in rates]
     seeds = [child(seed_sequence(seed), k) for k in range(len(rates))]
     averaged = [
@@ -191,15 +191,15 @@ def fit_grid(points: Sequence[tuple[float, float]] = GRID, **options: Any) -> li
     ]
 
 
-def _rates(label: str, given: Any, peak: float, steps: int) -> Array:
+def _rates(label: str, schedule: Any, peak: float, steps: int) -> Array:
     """Return the learning rates of one schedule, ``steps`` of them at batch size 1."""
-    if np.any(batch_sizes_of(given) != 1.0):
-        raise ValueError(f"the schedule {label!r} must have batch size 1, got {batch_sizes_of(given)}")
-    if isinstance(given, str):
-        rates = step_rates(given, peak=peak, steps=steps)
+    if np.any(batch_sizes_of(schedule) != 1.0):
+        raise ValueError(f"the schedule {label!r} must have batch size 1, got {batch_sizes_of(schedule)}")
+    if isinstance(schedule, str):
+        rates = step_rates(schedule, peak=peak, steps=steps)
     else:
-        is_function = callable(given) and not isinstance(given, Schedule)
-        rates = step_rates(given, steps=steps if is_function else None)
+        is_function = callable(schedule) and not isinstance(schedule, Schedule)
+        rates = step_rates(schedule, steps=steps if is_function else None)
     if rates.size != steps:
         raise ValueError(f"the schedule {label!r} must have {steps} steps like the others, got {rates.size}")
     return rates

@@ -102,8 +102,8 @@ def law_terms(problem: Regression, rates: Any, batch_sizes: Any = 1, *, form: st
     >>> terms[:, 0].round(12).tolist(), terms[0, 2].round(12).tolist()
     ([5.0, 2.0], 0.0144)
     """
-    eta, given = steps_and_batches(rates, batch_sizes)
-    batches = np.broadcast_to(given, eta.shape)
+    eta, sizes = steps_and_batches(rates, batch_sizes)
+    batches = np.broadcast_to(sizes, eta.shape)
     if form not in FORMS:
         raise ValueError(f"form must be one of {', '.join(FORMS)}, got {form!r}")
     if form == "printed" and eta[0] == 0.0:

@@ -94,9 +94,9 @@ def derivation_json(derivation: Derivation) -> dict[str, Any]:
                 "after": str(step.after),
                 "rule": type(step.rule).__name__,
                 "why": step.why,
-                "verified": each.holds,
+                "verified": checked.holds,
             }
-            for step, each in zip(derivation, verdict.steps, strict=True)
+            for step, checked in zip(derivation, verdict.steps, strict=True)
         ],
     }
 
@@ -107,7 +107,7 @@ def derivation_text(derivation: Derivation) -> str:
     return f"{derivation}\n\n{len(verdict.steps)} steps verified: {verdict.detail}"
 
 
-def order_range_json(each: OrderRange) -> dict[str, Any]:
+def order_range_json(orders: OrderRange) -> dict[str, Any]:
     """An order as ``{"power", "log_power"}``, a range as ``{"lower", "upper"}``, None where nothing bounds it.
 
     Powers are strings that sympy parses.
@@ -118,9 +118,9 @@ def order_range_json(each: OrderRange) -> dict[str, Any]:
     """
     lower, upper = (
         None if end is None else {"power": str(end.power), "log_power": str(end.log_power)}
-        for end in (each.lower, each.upper)
+        for end in (orders.lower, orders.upper)
     )
-    return lower if each.is_point and lower is not None else {"lower": lower, "upper": upper}
+    return lower if orders.is_point and lower is not None else {"lower": lower, "upper": upper}
 
 
 def condition_text(condition: Any) -> str:

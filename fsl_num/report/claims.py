@@ -48,7 +48,7 @@ def card(claim: Claim, record: Outcome | None, *, mutants: bool = False, needs: 
         ("claim", claim.wording),
         ("in signs", plain(f"${claim.latex}$")),
     ]
-    rest = [
+    lines = [
         ("regimes", ", ".join(claim.regimes)),
         *(("hypothesis", plain(assumption)) for assumption in claim.assumptions),
         ("probability", claim.probability),
@@ -64,17 +64,17 @@ def card(claim: Claim, record: Outcome | None, *, mutants: bool = False, needs: 
         Text(f"{claim.id}: {claim.title}", style="bold"),
         fields(head, 15),
         formula,
-        fields(rest, 15),
+        fields(lines, 15),
         *wrong,
     ]
-    more = [mutants_table(record)] if mutants and record is not None else []
-    return Group(*parts, *more, *([needs_table(claim)] if needs else []))
+    tables = [mutants_table(record)] if mutants and record is not None else []
+    return Group(*parts, *tables, *([needs_table(claim)] if needs else []))
 
 
 def needs_table(claim: Claim) -> Table:
     """Every relation among the hypotheses of a claim, whether the claim needs it, and where that is seen."""
     known = outside.needs(claim, all_claims())
-    rows = [(plain(f"${each.relation.latex()}$"), each.need.value, each.detail) for each in known]
+    rows = [(plain(f"${need.relation.latex()}$"), need.need.value, need.detail) for need in known]
     return table(("hypothesis", "needed", "seen at"), rows)
 
 

@@ -39,10 +39,10 @@ def design_text(design: Design) -> list[Any]:
     def difference(value: float) -> str:
         return as_loss(value, design.loss, sign="+")
 
-    for name, each in design.baselines.items():
-        span = [] if each.interval is None else [" .. ".join(map(difference, each.interval))]
+    for name, baseline in design.baselines.items():
+        span = [] if baseline.interval is None else [" .. ".join(map(difference, baseline.interval))]
         second = [] if other is None else [difference(other.baselines[name] - other.loss)]
-        rows.append([name, as_loss(each.loss), difference(each.regret), *span, *second])
+        rows.append([name, as_loss(baseline.loss), difference(baseline.regret), *span, *second])
     lines = [Text(head), Text(last)]
     if design.as_good is not None:
         low, high = design.as_good
@@ -65,7 +65,7 @@ def theory_text(design: TheoryDesign) -> list[Any]:
     bound = (
         "the largest allowed" if design.peak > 0.999 * design.allowed else f"at most {design.allowed:.4g} is allowed"
     )
-    rows = [(name, f"{each:.4g}", f"{each / design.excess_risk:.3f}") for name, each in design.baselines.items()]
+    rows = [(name, f"{risk:.4g}", f"{risk / design.excess_risk:.3f}") for name, risk in design.baselines.items()]
     chosen = "" if design.compute is None else f"compute {design.compute:g}: {design.model.size:g} features and "
     least = "any other schedule" + ("" if design.compute is None else " of this size") + ", without averages"
     return [
@@ -79,8 +79,8 @@ def theory_text(design: TheoryDesign) -> list[Any]:
     ]
 
 
-def _parameters(given: Mapping[str, float] | None) -> str:
-    return ", ".join(f"{name} {value:.4g}" for name, value in (given or {}).items())
+def _parameters(parameters: Mapping[str, float] | None) -> str:
+    return ", ".join(f"{name} {value:.4g}" for name, value in (parameters or {}).items())
 
 
 def _family(design: TheoryDesign) -> list[Any]:
@@ -102,14 +102,14 @@ def volterra_text(best: VolterraOptimum) -> list[Any]:
     ]
 
 
-def with_average_text(design: TheoryDesign, both: AveragedSchedule) -> list[Any]:
+def with_average_text(design: TheoryDesign, averaged: AveragedSchedule) -> list[Any]:
     """What schedule and mean of the weights reach together."""
-    _, peak, final, share = both.as_dict().values()
+    _, peak, final, share = averaged.as_dict().values()
     return [
         Text(
             f"Schedule and mean chosen together: gamma from {peak:.4g} to {final:.4g}, nine tenths of the mean over the"
-            f" last {100 * share:.3g} % of the samples: excess risk {both.excess_risk:.4g},"
-            f" {both.excess_risk / design.excess_risk:.3f} times"
+            f" last {100 * share:.3g} % of the samples: excess risk {averaged.excess_risk:.4g},"
+            f" {averaged.excess_risk / design.excess_risk:.3f} times"
         )
     ]
 
@@ -148,7 +148,7 @@ def batches_text(design: TheoryDesign, batches: Discrete) -> list[Any]:
     sizes, data = batches.batch_sizes, batches.batch_sizes.sum()
     small = 100.0 * float((sizes < 2.0 * sizes.min()).mean())
     same = Discrete(rates=batches.rates, batch_sizes=data / sizes.size)
-    risks = [_risk_in_steps(design, each) for each in (batches, same)]
+    risks = [_risk_in_steps(design, plan) for plan in (batches, same)]
     low, high = batches.rates.min(), batches.rates.max()
     rates = f"the learning rate {high:.4g}" if low == high else f"learning rates from {low:.4g} to {high:.4g}"
     return [

@@ -50,7 +50,10 @@ def ledger(errata: Sequence[Erratum]) -> list[Any]:
         return [counts(errata)]
     parts: list[Any] = []
     for (kind, falls), members in groupby(errata, lambda erratum: (erratum.kind, erratum.falls)):
-        entries = ((f"{each.line:>4}", Text.assemble((each.id, "bold"), f"\n{plain(each.wrong)}")) for each in members)
+        entries = (
+            (f"{erratum.line:>4}", Text.assemble((erratum.id, "bold"), f"\n{plain(erratum.wrong)}"))
+            for erratum in members
+        )
         parts += [Text(f"{kind}; with it falls {falls}", style="bold"), fields(entries), ""]
     return [*parts, Text(counts(errata))]
 

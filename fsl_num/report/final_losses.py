@@ -65,58 +65,61 @@ def loss_scaling_text(derived: Sequence[FinalLosses], printed: Sequence[FinalLos
     )  # fmt: skip
     rows = [
         (
-            each.rule.schedule, _peak(each.rule).as_text(D), _risk(each.rule).as_text(D), f"{each.budgets[-1]:.0e}",
-            f"{each.slope:.4f}", f"{each.drift:+.4f}", f"{each.log_power:+.3f}", f"{each.far_drift:+.1e}",
-            f"{each.exact[-1] / each.functional[-1]:.5f}",
+            losses.rule.schedule, _peak(losses.rule).as_text(D), _risk(losses.rule).as_text(D),
+            f"{losses.budgets[-1]:.0e}", f"{losses.slope:.4f}",
+            f"{losses.drift:+.4f}", f"{losses.log_power:+.3f}", f"{losses.far_drift:+.1e}",
+            f"{losses.exact[-1] / losses.functional[-1]:.5f}",
         )
-        for each in derived
+        for losses in derived
     ]  # fmt: skip
     lines = [
         Text(
-            f"{each.rule.schedule} with the peak {_peak(each.rule).as_text(D)} of the appendix: intrinsic time"
-            f" {each.intrinsic_times[0]:.2g} at D = {each.budgets[0]:.0e}, {each.intrinsic_times[-1]:.2g} at"
-            f" {each.budgets[-1]:.0e}; excess risk {each.exact[0]:.4f} and {each.exact[-1]:.4f}, before training"
-            f" {each.initial:.4f}: nothing is learned"
+            f"{losses.rule.schedule} with the peak {_peak(losses.rule).as_text(D)} of the appendix: intrinsic time"
+            f" {losses.intrinsic_times[0]:.2g} at D = {losses.budgets[0]:.0e}, {losses.intrinsic_times[-1]:.2g} at"
+            f" {losses.budgets[-1]:.0e}; excess risk {losses.exact[0]:.4f} and {losses.exact[-1]:.4f}, before training"
+            f" {losses.initial:.4f}: nothing is learned"
         )
-        for each in printed
+        for losses in printed
     ]
     return [table(headings, rows, right=range(3, 9)), *lines]
 
 
 def _draw_scaling(ax: Axes, derived: Sequence[FinalLosses], printed: Sequence[FinalLosses]) -> None:
-    for each in derived:
-        name = each.rule.schedule
+    for losses in derived:
+        name = losses.rule.schedule
         style: dict[str, Any] = {"color": colour_of(name)}
-        rule = each.rule
+        rule = losses.rule
         peak, law = _peak(rule).as_latex(D), _risk(rule).as_latex(D)
         ax.loglog(
-            each.budgets,
-            each.exact,
+            losses.budgets,
+            losses.exact,
             _MARKS[name],
             markersize=5,
             label=rf"{title_of(name)}: $\eta_{{\max}} \propto {peak}$, derived $\mathcal{{E}}_D \propto {law}$",
             **style,
         )
-        ax.loglog(each.budgets, each.functional, linewidth=1.4, linestyle="dashed", **style)
-        constant = np.log(each.far_functional[-1]) - rule.log_law(each.far_budgets[-1:])
-        ax.loglog(each.budgets, np.exp(constant + rule.log_law(each.budgets)), linewidth=3.5, alpha=0.25, **style)
-        if each.sampled.size:
+        ax.loglog(losses.budgets, losses.functional, linewidth=1.4, linestyle="dashed", **style)
+        constant = np.log(losses.far_functional[-1]) - rule.log_law(losses.far_budgets[-1:])
+        ax.loglog(losses.budgets, np.exp(constant + rule.log_law(losses.budgets)), linewidth=3.5, alpha=0.25, **style)
+        if losses.sampled.size:
             ax.errorbar(
-                each.sampled_budgets * _BESIDE[name],
-                each.sampled,
-                2.0 * each.sampled_errors,
+                losses.sampled_budgets * _BESIDE[name],
+                losses.sampled,
+                2.0 * losses.sampled_errors,
                 fmt="none",
                 ecolor=colour_of(name),
                 elinewidth=1.1,
                 capsize=3,
             )
-    for each in printed:
-        name = each.rule.schedule
-        ax.loglog(each.budgets, each.exact, _MARKS[name], color=colour_of(name), markersize=5, markerfacecolor="white")
-        ax.loglog(each.budgets, each.functional, color=colour_of(name), linewidth=1.0, linestyle="dashed")
+    for losses in printed:
+        name = losses.rule.schedule
+        ax.loglog(
+            losses.budgets, losses.exact, _MARKS[name], color=colour_of(name), markersize=5, markerfacecolor="white"
+        )
+        ax.loglog(losses.budgets, losses.functional, color=colour_of(name), linewidth=1.0, linestyle="dashed")
     if printed:
-        each = printed[0]
-        power = _peak(each.rule).as_latex(D)
+        losses = printed[0]
+        power = _peak(losses.rule).as_latex(D)
         ax.text(
             0.97 * derived[0].budgets[-1],
             0.78 * min(float(other.exact.min()) for other in printed),
@@ -127,9 +130,9 @@ def _draw_scaling(ax: Axes, derived: Sequence[FinalLosses], printed: Sequence[Fi
         )
     ax.plot([], [], color="black", linestyle="dashed", linewidth=1.4, label="functional scaling law, nothing fitted")
     ax.plot([], [], color="black", linewidth=3.5, alpha=0.25, label="derived law, constant from the far end")
-    if any(each.sampled.size for each in derived):
+    if any(losses.sampled.size for losses in derived):
         ax.errorbar([], [], [], fmt="none", ecolor="black", capsize=3, label="sampled runs, two standard errors")
-    least = min(float(each.exact.min()) for each in derived)
+    least = min(float(losses.exact.min()) for losses in derived)
     ax.set_ylim(bottom=least / 12.0)  # room for the legend
     ax.set(xlabel="data budget $D$ (steps of batch size 1)", ylabel=r"final excess risk $\mathcal{E}_D$")
     ax.set_title("final loss of SGD, exact expectation (markers)", fontsize=10)
@@ -137,12 +140,12 @@ def _draw_scaling(ax: Axes, derived: Sequence[FinalLosses], printed: Sequence[Fi
 
 
 def _draw_ratios(ax: Axes, derived: Sequence[FinalLosses]) -> None:
-    for each in derived:
-        name = each.rule.schedule
-        far = np.log(each.far_functional) - each.rule.log_law(each.far_budgets)
-        near = np.log(each.exact) - each.rule.log_law(each.budgets)
-        ax.semilogx(each.far_budgets, np.exp(far - far[-1]), color=colour_of(name), linestyle="dashed", linewidth=1.3)
-        ax.semilogx(each.budgets, np.exp(near - far[-1]), _MARKS[name], color=colour_of(name), markersize=4)
+    for losses in derived:
+        name = losses.rule.schedule
+        far = np.log(losses.far_functional) - losses.rule.log_law(losses.far_budgets)
+        near = np.log(losses.exact) - losses.rule.log_law(losses.budgets)
+        ax.semilogx(losses.far_budgets, np.exp(far - far[-1]), color=colour_of(name), linestyle="dashed", linewidth=1.3)
+        ax.semilogx(losses.budgets, np.exp(near - far[-1]), _MARKS[name], color=colour_of(name), markersize=4)
     ax.axhline(1.0, color="black", linewidth=0.6)
     ax.set(xlabel="data budget $D$", ylabel="risk over derived law")
     ax.set_title("the ratio to the derived law, 1 at the far end", fontsize=10)
@@ -156,12 +159,12 @@ def _draw_powers(
     by_power: Mapping[str, Array],
     budget: int,
 ) -> None:
-    for each in derived:
-        name = each.rule.schedule
+    for losses in derived:
+        name = losses.rule.schedule
         ax.semilogy(powers, by_power[name], color=colour_of(name), linewidth=1.4)
-        _mark(ax, powers, by_power[name], each.rule, hollow=False)
-    for each in printed:
-        _mark(ax, powers, by_power[each.rule.schedule], each.rule, hollow=True)
+        _mark(ax, powers, by_power[name], losses.rule, hollow=False)
+    for losses in printed:
+        _mark(ax, powers, by_power[losses.rule.schedule], losses.rule, hollow=True)
     if max(risks.max() for risks in by_power.values()) < 100.0 * min(risks.min() for risks in by_power.values()):
         plain_decimals(ax)
     exponent = round(float(np.log10(budget)))

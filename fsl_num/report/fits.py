@@ -45,8 +45,10 @@ def fit_text(
     if usual is not None and not predictions:
         parts += [Text(f"{usual.head}:"), table(HEADINGS, usual.as_rows(), right=(1, 2, 3))] * bool(usual.head)
         parts += map(Text, usual.sentences)
-    elif usual is not None and (others := {n: each for n, each in usual.predictions.items() if n not in predictions}):
-        shown = ", ".join(f"{name} {each.in_digits(each.final)}" for name, each in others.items())
+    elif usual is not None and (
+        rivals := {n: prediction for n, prediction in usual.predictions.items() if n not in predictions}
+    ):
+        shown = ", ".join(f"{name} {prediction.in_digits(prediction.final)}" for name, prediction in rivals.items())
         parts.append(Text(f"{usual.head}: {shown}"))
     parts += trust_lines(predictions, scores, level)
     if scores:
@@ -137,7 +139,7 @@ def fit_json(
         "title": result.law.title,
         "formula": result.law.formula,
         "parameters": result.parameters,
-        "intervals": {name: [_finite(each) for each in pair] for name, pair in result.report.intervals.items()}
+        "intervals": {name: [_finite(end) for end in pair] for name, pair in result.report.intervals.items()}
         if result.drawn is not None
         else None,
         "condition": _finite(result.report.condition),
@@ -146,12 +148,12 @@ def fit_json(
         "task": task.sentence,
         "warnings": list(result.warnings),
         "notes": list(result.notes),
-        "train": {name: score_json(each) for name, each in fitted.items()},
-        "predictions": {name: score_json(each) for name, each in predicted.items()},
-        "schedules": {name: prediction_json(result, each) for name, each in schedules.items()},
+        "train": {name: score_json(score) for name, score in fitted.items()},
+        "predictions": {name: score_json(score) for name, score in predicted.items()},
+        "schedules": {name: prediction_json(result, prediction) for name, prediction in schedules.items()},
         "rivals": {}
         if usual is None
-        else {name: prediction_json(result, each) for name, each in usual.predictions.items()},
+        else {name: prediction_json(result, prediction) for name, prediction in usual.predictions.items()},
         "best_rival": None if usual is None else usual.best or None,
         "not_told_from_it": None if usual is None or usual.alike is None else list(usual.alike),
     }
@@ -168,12 +170,12 @@ def prediction_text(result: FitResult, prediction: Prediction) -> list[Any]:
     shown = np.unique(np.linspace(0, count - 1, min(count, _ROWS)).round().astype(int))
     rates = prediction.plan.rates[prediction.step - 1]
     lower, upper = prediction.lower, prediction.upper
-    bounds = [each for each in (lower, upper) if each is not None]
+    bounds = [bound for bound in (lower, upper) if bound is not None]
     rows = [
         (
             str(prediction.step[k]),
             f"{rates[k]:.4g}",
-            *(as_loss(each[k], prediction.final) for each in (prediction.loss, *bounds)),
+            *(as_loss(values[k], prediction.final) for values in (prediction.loss, *bounds)),
         )
         for k in shown
     ]
@@ -219,7 +221,7 @@ def comparison_json(comparison: Comparison, paths: Mapping[str, str]) -> dict[st
             "fitted": fits[law].law.name,
             "parameters": fits[law].parameters,
             "mean": score_json(means[law]),
-            "predictions": {paths[run]: score_json(each) for run, each in comparison.scores[law].items()},
+            "predictions": {paths[run]: score_json(score) for run, score in comparison.scores[law].items()},
             "doubts": list(comparison.doubts[law]),
             "reason": "",
         }

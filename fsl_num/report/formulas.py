@@ -80,15 +80,15 @@ def plot_formula(
     if isinstance(formula, Allocation) and not values:
         return exponent_map(formula, ax=ax)
     expression, error = _expression(formula)
-    letters = {str(each).replace("_", ""): each for each in expression.free_symbols}
+    letters = {str(letter).replace("_", ""): letter for letter in expression.free_symbols}
     if unknown := sorted(set(values) - set(letters)):
         raise ValueError(f"{', '.join(unknown)} is no letter of {expression}: it has {', '.join(sorted(letters))}")
     known = {letter: exact(value) for letter, value in USUAL.items()}
     known |= {letters[name]: exact(_number(name, value)) for name, value in values.items()}
     if {T1, T2} & expression.free_symbols and not {T1, T2} & {letters[name] for name in values}:
         known |= {T1: (1 - DECAY_SHARE) * T, T2: DECAY_SHARE * T}
-    given = {letters[name] for name in values}
-    x = next((each for each in (T, t, T2, T1, M) if each not in given and _at(expression, known, each)), None)
+    chosen = {letters[name] for name in values}
+    x = next((letter for letter in (T, t, T2, T1, M) if letter not in chosen and _at(expression, known, letter)), None)
     if x is None:
         left = ", ".join(sorted(map(str, expression.free_symbols - set(known))))
         raise ValueError(f"{expression} must vary with a time or a size alone" + (left and f": give {left}"))
@@ -97,19 +97,19 @@ def plot_formula(
     low, high = min(ends), max(ends)
     points = np.geomspace(low, high, _POINTS)
     terms = [(term, _values(term, known, x, points)) for term in Add.make_args(_branch(expression, known))]
-    total = np.sum([each for _, each in terms], axis=0)
+    total = np.sum([curve for _, curve in terms], axis=0)
     if not (np.isfinite(total).all() and (total > 0.0).all()):
         raise ValueError(f"{expression} is not positive everywhere between {low:g} and {high:g}")
     ax = new_figure((6.0, 3.8)).subplots() if ax is None else axes_to_draw_on(ax)
     if len(terms) > 1:
-        for term, each in terms:
-            label = f"${latex(-term if (each < 0).all() else term)}$" + " (negative)" * bool((each < 0).all())
-            ax.loglog(points, np.abs(each), "--", linewidth=1.0, label=label)
+        for term, curve in terms:
+            label = f"${latex(-term)}$ (negative)" if (curve < 0).all() else f"${latex(term)}$"
+            ax.loglog(points, np.abs(curve), "--", linewidth=1.0, label=label)
     ax.loglog(points, total, "k", linewidth=1.6, label="the sum" if len(terms) > 1 else f"${latex(terms[0][0])}$")
     if error is not None:
         off = _values(error, known, x, points)
         ax.fill_between(points, np.maximum(total - off, 1e-3 * total), total + off, color="k", alpha=0.15, lw=0)
-    fixed = ", ".join(f"${latex(each)} = {latex(known[each])}$" for each in known if expression.has(each))
+    fixed = ", ".join(f"${latex(letter)} = {latex(known[letter])}$" for letter in known if expression.has(letter))
     ax.set(xlabel=f"{MEANINGS.get(x, '').partition(':')[0]} ${latex(x)}$", title=fixed, ylim=(total.min() / 30, None))
     ax.title.set_fontsize("small")
     ax.legend(fontsize="small")
@@ -134,7 +134,7 @@ def _expression(formula: Any) -> tuple[Expr, Expr | None]:
         except ValueError:  # no bound in closed form
             return formula.expression, None
     if isinstance(formula, ClosedForm):
-        return Add(*(Piecewise((each.expression, each.condition), (0, True)) for each in formula.order)), None
+        return Add(*(Piecewise((part.expression, part.condition), (0, True)) for part in formula.order)), None
     if isinstance(formula, ScalingLaw | GrowthOrder):
         return formula.expression, None
     if isinstance(formula, Expr):
@@ -155,8 +155,8 @@ def _branch(expression: Expr, known: dict[Symbol, Expr]) -> Expr:
 
 def _at(expression: Expr, known: dict[Symbol, Expr], x: Symbol) -> bool:
     """Whether a function of x alone is left when all other letters have their values."""
-    others = {letter: value for letter, value in known.items() if letter != x}
-    return bool(_branch(expression, others).subs(others).free_symbols == {x})
+    numbers = {letter: value for letter, value in known.items() if letter != x}
+    return bool(_branch(expression, numbers).subs(numbers).free_symbols == {x})
 
 
 def _values(expression: Expr, known: dict[Symbol, Expr], x: Symbol, points: Array) -> Array:

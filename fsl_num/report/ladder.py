@@ -48,11 +48,11 @@ def ladder_figure(ladder: Ladder, title: str) -> Figure:
     layout: list[Any] = [["risks", "gaps"], ["risks", "breaking"]] if breaking else [["risks", "gaps"]]
     axes = figure.subplot_mosaic(layout, width_ratios=[1.0, 1.15])
     risks, gaps = axes["risks"], axes["gaps"]
-    for one in ladder.curves:
-        drawn = one.step > 0  # a logarithmic axis has no place for step 0
-        risks.loglog(one.step[drawn], one.excess_risk[drawn], label=RUNGS[one.method], **_STYLES[one.method])
-    if max(one.excess_risk.max() for one in ladder.curves) < 300.0 * min(
-        one.excess_risk.min() for one in ladder.curves
+    for curve in ladder.curves:
+        drawn = curve.step > 0  # a logarithmic axis has no place for step 0
+        risks.loglog(curve.step[drawn], curve.excess_risk[drawn], label=RUNGS[curve.method], **_STYLES[curve.method])
+    if max(curve.excess_risk.max() for curve in ladder.curves) < 300.0 * min(
+        curve.excess_risk.min() for curve in ladder.curves
     ):
         plain_decimals(risks)
     risks.set(xlabel="step $k$", ylabel=r"excess risk $\mathcal{E}_k$")
@@ -97,8 +97,8 @@ def ladder_text(ladder: Ladder) -> list[Any]:
     if ladder.breaking:
         parts += ["", "peak learning rates at which a rung and the next are further apart, over the whole run"]
         parts += [
-            Text(f"{RUNGS[one.rung]} - {RUNGS[one.next_rung]}, {one.threshold:.0%}: {one.message}")
-            for one in ladder.breaking
+            Text(f"{RUNGS[broken.rung]} - {RUNGS[broken.next_rung]}, {broken.threshold:.0%}: {broken.message}")
+            for broken in ladder.breaking
         ]
     return parts
 
@@ -113,18 +113,18 @@ def _between(gap: Gap | BreakingRate) -> str:
 
 
 def _draw_breaking(ax: Axes, breaking: tuple[BreakingRate, ...]) -> None:
-    pairs = list(dict.fromkeys((one.rung, one.next_rung) for one in breaking))
-    thresholds = sorted({one.threshold for one in breaking})
-    shades = {each: _SHADES[k % len(_SHADES)] for k, each in enumerate(thresholds)}
-    for one in breaking:
-        row = len(pairs) - 1 - pairs.index((one.rung, one.next_rung))
-        ax.plot([one.lowest, one.limit], [row, row], color="#cccccc", linewidth=1.0, zorder=1)
-        ax.plot([one.limit], [row], "|", color="black", markersize=11, zorder=2)
-        for rate, mark in ((one.above, ">"), (one.below, "<")):
+    pairs = list(dict.fromkeys((broken.rung, broken.next_rung) for broken in breaking))
+    thresholds = sorted({broken.threshold for broken in breaking})
+    shades = {threshold: _SHADES[k % len(_SHADES)] for k, threshold in enumerate(thresholds)}
+    for broken in breaking:
+        row = len(pairs) - 1 - pairs.index((broken.rung, broken.next_rung))
+        ax.plot([broken.lowest, broken.limit], [row, row], color="#cccccc", linewidth=1.0, zorder=1)
+        ax.plot([broken.limit], [row], "|", color="black", markersize=11, zorder=2)
+        for rate, mark in ((broken.above, ">"), (broken.below, "<")):
             if rate is not None and np.isfinite(rate):
-                ax.plot([rate], [row], mark, color=shades[one.threshold], markersize=7, zorder=3)
-    for each in thresholds:
-        ax.plot([], [], ">", color=shades[each], label=f"over {each:.0%} apart")
+                ax.plot([rate], [row], mark, color=shades[broken.threshold], markersize=7, zorder=3)
+    for threshold in thresholds:
+        ax.plot([], [], ">", color=shades[threshold], label=f"over {threshold:.0%} apart")
     ax.plot([], [], "|", color="black", markersize=11, label="largest stable rate")
     ax.set_xscale("log")
     ax.set_yticks(range(len(pairs)), [f"{RUNGS[a]} –\n{RUNGS[b]}" for a, b in reversed(pairs)], fontsize=7.5)

@@ -170,7 +170,7 @@ def _lines(row: Element) -> Iterator[list[Element]]:
 def _pieces(line: Sequence[Element]) -> Iterator[list[Element]]:
     """The parts of a line, cut after commas that a space follows, and long ones before relations, outside brackets."""
     for part in _cut(line, lambda node, last: _is_space(node) and (last.text or "").endswith(","), keep=True):
-        if sum(len((each.text or "").strip()) for node in part for each in node.iter()) <= _LONG:
+        if sum(len((descendant.text or "").strip()) for node in part for descendant in node.iter()) <= _LONG:
             yield part
             continue
         for number, piece in enumerate(_cut(part, lambda node, _: node.tag == "mo" and node.text in _RELATIONS)):

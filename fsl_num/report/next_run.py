@@ -28,9 +28,9 @@ def next_run_text(proposal: NextRun) -> list[Any]:
         for row in proposal.as_rows()[:_SHOWN]
     ]
     head = ("next run", "peak lr", "interval after it", "parameters learnt", "gain (1e-6 a step)")
-    more = len(proposal.candidates) - len(rows)
+    unlisted = len(proposal.candidates) - len(rows)
     parts: list[Any] = [Text(proposal.sentence), "", table(head, rows, right=range(1, 5))]
-    return [*parts, f"and {more} more that leave wider intervals"] if more > 0 else parts
+    return [*parts, f"and {unlisted} more that leave wider intervals"] if unlisted > 0 else parts
 
 
 def next_run_json(proposal: NextRun) -> dict[str, Any]:

@@ -66,8 +66,12 @@ def generic_test_place(folders: Sequence[Path]) -> Place:
     for folder in folders:
         if (folder / _TEST).is_file():
             for node in ast.walk(_parsed(folder / _TEST)):
-                over = [ast.unparse(each) for each in node.decorator_list] if isinstance(node, ast.FunctionDef) else []
-                if isinstance(node, ast.FunctionDef) and any("all_claims()" in each for each in over):
+                over = (
+                    [ast.unparse(decorator) for decorator in node.decorator_list]
+                    if isinstance(node, ast.FunctionDef)
+                    else []
+                )
+                if isinstance(node, ast.FunctionDef) and any("all_claims()" in decorator for decorator in over):
                     return {"name": node.name, "file": _TEST, "line": node.lineno}
     return {"name": None, "file": _TEST, "line": None}
 
@@ -82,12 +86,12 @@ def _statement(claim: Claim) -> tuple[Place | None, Place | None]:
     module = sys.modules[file]
     path = Path(module.__file__ or "").resolve()
     for call in _calls(path):
-        given = {keyword.arg: keyword.value for keyword in call.keywords}
-        first = call.args[0] if call.args else given.get("id")
+        keywords = {keyword.arg: keyword.value for keyword in call.keywords}
+        first = call.args[0] if call.args else keywords.get("id")
         if first is not None and _text(first, module) == claim.id:
             stated = _place(claim.id, path, call.lineno)
             is_claim = isinstance(call.func, ast.Name) and call.func.id == "Claim"
-            formula = given.get("stated") or (call.args[5] if is_claim and len(call.args) > 5 else None)
+            formula = keywords.get("stated") or (call.args[5] if is_claim and len(call.args) > 5 else None)
             return stated, _formula(formula, module, claim.id) if formula else stated
     at_worst = _place(claim.id, path, 1)
     return at_worst, at_worst
@@ -110,7 +114,9 @@ def _text(node: ast.expr, module: ModuleType) -> str | None:
     if isinstance(node, ast.Name):
         return str(getattr(module, node.id, ""))
     if isinstance(node, ast.JoinedStr):
-        parts = [_text(each.value if isinstance(each, ast.FormattedValue) else each, module) for each in node.values]
+        parts = [
+            _text(piece.value if isinstance(piece, ast.FormattedValue) else piece, module) for piece in node.values
+        ]
         return None if None in parts else "".join(filter(None, parts))
     return None
 
@@ -165,7 +171,7 @@ def _proof(claim: Claim) -> Place | None:
                 return source_place(function)
             seen.add(id(function))
             used = list(_used(function))
-            parts = [each for each in used if isinstance(each, type) and "derivations" in vars(each)]
+            parts = [part for part in used if isinstance(part, type) and "derivations" in vars(part)]
             waiting = [*parts, *waiting, *used]
     return _own(source_place(derive), claim)
 
@@ -193,9 +199,9 @@ def _own(place: Place | None, claim: Claim) -> Place | None:
 
 def _used(function: FunctionType) -> Iterator[Any]:
     """The functions and classes of the two packages that a function names, in the order of its code."""
-    names = list(_names(function.__code__))
-    around = [each for each in map(function.__globals__.get, names) if isinstance(each, ModuleType)]
-    values = [function.__globals__.get(name) or next((vars(each)[name] for each in around if name in vars(each)), None)
+    names, known = list(_names(function.__code__)), function.__globals__
+    around = [module for module in map(known.get, names) if isinstance(module, ModuleType)]
+    values = [known.get(name) or next((vars(module)[name] for module in around if name in vars(module)), None)
               for name in names]  # fmt: skip
     values += [cell.cell_contents for cell in function.__closure__ or ()]
     values = [type(value[0]) if isinstance(value, list | tuple) and value else value for value in values]

@@ -60,10 +60,10 @@ def _node(node: Element, tight: bool) -> str:
     if node.tag in {"msub", "msup", "msubsup", "munder", "mover", "munderover"}:
         return _with_scripts(node, tight)
     if node.tag == "mfrac":
-        above, below = (_run(_unwrapped(each), tight=True) for each in children)
+        above, below = (_run(_unwrapped(child), tight=True) for child in children)
         return f"{_enclosed(above, _is_sum(above))}/{_enclosed(below, len(_unwrapped(children[1])) > 1)}"
     if node.tag == "msqrt":
-        inside = _run([each for child in children for each in _unwrapped(child)], tight=True)
+        inside = _run([grandchild for child in children for grandchild in _unwrapped(child)], tight=True)
         return f"√{_enclosed(inside, len(inside) > 1)}"
     if node.tag == "mspace":
         return " "
@@ -80,7 +80,7 @@ def _with_scripts(node: Element, tight: bool) -> str:
         below = shown.pop(0)
         text += f"_{_enclosed(below, len(_unwrapped(scripts[0])) > 1 or '/' in below)}"
     if _sign(base) in {"∑", "∫"}:
-        return f" {text}{''.join(f'^{_enclosed(each, len(each) > 1)}' for each in shown)} "
+        return f" {text}{''.join(f'^{_enclosed(script, len(script) > 1)}' for script in shown)} "
     return text + "".join(map(_power, shown))
 
 

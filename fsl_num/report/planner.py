@@ -88,22 +88,27 @@ class TrainingPlan(Result):
     notes: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> Recommendation:
-        """The recommendation of that name; KeyError where there is none."""
-        for recommendation in self.recommendations:
-            if recommendation.name == name:
-                return recommendation
-        raise KeyError(
-            f"{name!r} is none of {', '.join(recommendation.name for recommendation in self.recommendations)}"
-        )
+        """The advice of that name; KeyError where there is none."""
+        for advice in self.recommendations:
+            if advice.name == name:
+                return advice
+        raise KeyError(f"{name!r} is none of {', '.join(advice.name for advice in self.recommendations)}")
 
     def __repr__(self) -> str:
-        values = ", ".join(f"{each.name} {each.value:.4g}" for each in self.recommendations)
+        values = ", ".join(f"{advice.name} {advice.value:.4g}" for advice in self.recommendations)
         return f"TrainingPlan({self.schedule}, {self.budget} {self.amount:.4g}: {values})"
 
     def _repr_html_(self) -> str:
         rows = [
-            (_TITLES[each.name], _number(each.value, 4), _range(each), each.order, _constants(each), each.basis)
-            for each in self.recommendations
+            (
+                _TITLES[advice.name],
+                _number(advice.value, 4),
+                _range(advice),
+                advice.order,
+                _constants(advice),
+                advice.basis,
+            )
+            for advice in self.recommendations
         ]
         return html_table((), rows, title=f"{self.schedule}, {self.budget} {self.amount:.3g}")
 
@@ -147,20 +152,20 @@ def plan_run(
         return Tuned(task, name, budget, amount, _growth(order, amount))
 
     here = {name: tuned(name, size) for name in chosen}
-    losses = {name: each.best.excess_risk for name, each in here.items()}
+    losses = {name: choice.best.excess_risk for name, choice in here.items()}
     least = min(losses.values())
     best = next(name for name in chosen if losses[name] <= _SAME * least)
     ends = {**here[best].as_good(WITHIN), "excess_risk": (losses[best], WITHIN * losses[best])}
     ranges = [name for name in ends if name in regimes[best].quantities and not regimes[best].quantities[name].is_point]
     values = _values(here[best], ends, ranges)
-    around = (each for each in (size * factor for factor in AROUND) if _LEAST < each <= LARGEST)
-    others = {
-        each: _values(there, there.as_good(WITHIN, ranges), ranges)
-        for each, there in ((each, tuned(best, each)) for each in around)
+    around = (amount for amount in (size * factor for factor in AROUND) if _LEAST < amount <= LARGEST)
+    by_budget = {
+        amount: _values(there, there.as_good(WITHIN, ranges), ranges)
+        for amount, there in ((amount, tuned(best, amount)) for amount in around)
     }
     recommended = tuple(
         _recommended(name, values[name], regimes[best], allocations[best], size,
-                     {each: there[name] for each, there in others.items()})
+                     {amount: there[name] for amount, there in by_budget.items()})
         for name in LABELS if name in values
     )  # fmt: skip
     further = f"The best schedule of any form: fsl design --s {s} --beta {beta} --budget {budget} {size:g}"
@@ -205,7 +210,7 @@ def _values(
 
 def _recommended(
     name: str, values: tuple[float, float, float], regime: AllocationRegime, allocation: Allocation, size: float,
-    others: Mapping[float, tuple[float, float, float]],
+    by_budget: Mapping[float, tuple[float, float, float]],
 ) -> Recommendation:  # fmt: skip
     order = regime.quantities.get(name)
     if order is None:
@@ -216,7 +221,7 @@ def _recommended(
         """The value over its growth here, and the least and the largest of all budgets."""
         if end is None:
             return None
-        all_of_them = [each[place] / _growth(end, amount) for amount, each in {size: values, **others}.items()]
+        all_of_them = [triple[place] / _growth(end, amount) for amount, triple in {size: values, **by_budget}.items()]
         return all_of_them[0], min(all_of_them), max(all_of_them)
 
     at_bound = name == "peak_lr" and values[2] <= values[0] * (1.0 + 1e-6)
@@ -236,9 +241,9 @@ def _growth(order: Order, size: float) -> float:
 def _notes(recommended: Sequence[Recommendation]) -> tuple[str, ...]:
     """What the constants are, and which drift so much that the budget is not yet where the exponent holds."""
     drifting = [
-        _TITLES[each.name]
-        for each in recommended
-        if any(of is not None and of[2] > _DRIFT * of[1] for of in (each.constant, each.largest))
+        _TITLES[advice.name]
+        for advice in recommended
+        if any(of is not None and of[2] > _DRIFT * of[1] for of in (advice.constant, advice.largest))
     ]
     notes = [
         "The constants are those of eigenvalues j^-beta and targets j^-1 lambda_j^(s-1) exactly, with their range over"
@@ -258,18 +263,18 @@ def _number(value: float, digits: int) -> str:
     return f"{float(rounded):.0f}" if 10.0**digits <= value < 1e7 else rounded
 
 
-def _range(each: Recommendation) -> str:
+def _range(advice: Recommendation) -> str:
     """What is as good; nothing where that is one value alone."""
-    low, high = (_number(end, 3) for end in (each.low, each.high))
-    if not math.isfinite(each.high):
+    low, high = (_number(end, 3) for end in (advice.low, advice.high))
+    if not math.isfinite(advice.high):
         return f"{low} or more"
     return f"{low} .. {high}" if low != high else ""
 
 
-def _constants(each: Recommendation) -> str:
+def _constants(advice: Recommendation) -> str:
     """The constant with its interval, of a range of both ends."""
     ends = [
-        f"{value:.3g} ({low:.3g} .. {high:.3g})" for value, low, high in filter(None, (each.constant, each.largest))
+        f"{value:.3g} ({low:.3g} .. {high:.3g})" for value, low, high in filter(None, (advice.constant, advice.largest))
     ]
     return " to ".join(ends)
 
@@ -278,8 +283,14 @@ def training_plan_text(plan: TrainingPlan) -> list[Any]:
     """The plan as a table, what each quantity rests on, what each schedule would reach, and the notes."""
     headings: Sequence[str] = ("quantity", "value", "as good", "grows as", "times a constant")
     rows: list[tuple[str, ...]] = [
-        (_TITLES[each.name], _number(each.value, 4), _range(each), each.order, _constants(each))
-        for each in plan.recommendations
+        (
+            _TITLES[advice.name],
+            _number(advice.value, 4),
+            _range(advice),
+            advice.order,
+            _constants(advice),
+        )
+        for advice in plan.recommendations
     ]
     if not any(constant for *_, constant in rows):  # a fit that leaves the regime open knows none
         headings, rows = headings[:4], [row[:4] for row in rows]
@@ -289,7 +300,7 @@ def training_plan_text(plan: TrainingPlan) -> list[Any]:
         "",
         table(headings, rows, right=(1,)),
         "",
-        *(Text(f"{_TITLES[each.name]}: {each.basis}") for each in plan.recommendations),
+        *(Text(f"{_TITLES[advice.name]}: {advice.basis}") for advice in plan.recommendations),
         "",
         Text(f"would reach: {reached}"),
         *map(Text, plan.notes),
@@ -312,16 +323,16 @@ def training_plan_json(plan: TrainingPlan) -> dict[str, Any]:
         "regime": plan.regime,
         "losses": dict(plan.losses),
         "quantities": {
-            recommendation.name: {
-                "value": finite(recommendation.value),
-                "low": finite(recommendation.low),
-                "high": finite(recommendation.high),
-                "order": recommendation.order,
-                "constant": constant(recommendation.constant),
-                "largest_constant": constant(recommendation.largest),
-                "basis": recommendation.basis,
+            advice.name: {
+                "value": finite(advice.value),
+                "low": finite(advice.low),
+                "high": finite(advice.high),
+                "order": advice.order,
+                "constant": constant(advice.constant),
+                "largest_constant": constant(advice.largest),
+                "basis": advice.basis,
             }
-            for recommendation in plan.recommendations
+            for advice in plan.recommendations
         },
         "notes": list(plan.notes),
     }

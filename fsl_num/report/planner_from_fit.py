@@ -200,14 +200,14 @@ def _level(fit: FitResult) -> str:
 
 def _excess_words(level: str, budget: str, power: tuple[float, float, float]) -> str:
     """What the excess risk is, and with which power of the budget it falls."""
-    value, low, high = (f"{each:.2f}" for each in power)
+    value, low, high = (f"{exponent:.2f}" for exponent in power)
     near = f"{value} ({low} .. {high})" if low != high else value
     return f"the final loss above {level}; from half to twice the budget it falls as the {budget} to the power {near}"
 
 
-def _model_sizes(fit: FitResult, budget: str, given: Sequence[float]) -> list[float | None]:
+def _model_sizes(fit: FitResult, budget: str, sizes: Sequence[float]) -> list[float | None]:
     """The sizes asked: under a compute budget those given, or about the ones fitted."""
-    asked = [positive("model_sizes", size) for size in entries("model_sizes", given)]
+    asked = [positive("model_sizes", size) for size in entries("model_sizes", sizes)]
     if asked and fit.law.size_term:
         return list(asked)
     known = sorted({curve.plan.model_size for curve in fit.curves if curve.plan.model_size is not None})
@@ -220,22 +220,22 @@ def _model_sizes(fit: FitResult, budget: str, given: Sequence[float]) -> list[fl
         )
     if not known:
         raise ValueError("a saved fit has no model sizes of its runs: say which to choose from (--model-size)")
-    return [float(each) for each in np.geomspace(0.25 * known[0], 16.0 * known[-1], _SIZES)]
+    return [float(size) for size in np.geomspace(0.25 * known[0], 16.0 * known[-1], _SIZES)]
 
 
-def _batches(fit: FitResult, given: Any) -> list[float]:
+def _batches(fit: FitResult, batch_size: Any) -> list[float]:
     """The batch sizes asked: the one given, or those between the smallest and the largest fitted."""
-    if given is None and isinstance(fit.law, FunctionalLaw) and fit.law.batches and fit.curves:
+    if batch_size is None and isinstance(fit.law, FunctionalLaw) and fit.law.batches and fit.curves:
         low, high = batch_range([curve.plan for curve in fit.curves])
-        return [float(each) for each in np.unique(np.geomspace(low, high, _BATCHES))]
-    return [positive("batch_size", 1.0 if given is None else given)]
+        return [float(size) for size in np.unique(np.geomspace(low, high, _BATCHES))]
+    return [positive("batch_size", 1.0 if batch_size is None else batch_size)]
 
 
-def _batch_words(fit: FitResult, given: bool) -> str:
+def _batch_words(fit: FitResult, is_given: bool) -> str:
     """Why one batch size alone is planned with."""
     if not isinstance(fit.law, FunctionalLaw) or not fit.law.batches:
         return "as given: the runs fitted say nothing of other batches"
-    return "as given; without it the best of those fitted is taken" if given else "that of the runs fitted"
+    return "as given; without it the best of those fitted is taken" if is_given else "that of the runs fitted"
 
 
 def _several(peaks: tuple[float, ...]) -> bool:
@@ -251,13 +251,13 @@ def _peak_words(label: str, known: tuple[float, ...]) -> str:
 
 def _orders(regime: str, budget: str) -> dict[str, Mapping[str, OrderRange]]:
     """The orders of the optimal warmup-stable-decay in the regime, or in both where it is not known."""
-    regimes = {each.name: each.quantities for each in optimal_allocation("wsd", budget).regimes}
+    regimes = {regime.name: regime.quantities for regime in optimal_allocation("wsd", budget).regimes}
     return {regime: regimes[regime]} if regime in regimes else {name: regimes[name] for name in ("hard", "easy")}
 
 
 def _order_words(name: str, orders: Mapping[str, Mapping[str, OrderRange]], budget: str) -> str:
     base = optimal_allocation("wsd", budget).base
-    texts = {regime: each[name].as_text(base) for regime, each in orders.items() if name in each}
+    texts = {regime: ranges[name].as_text(base) for regime, ranges in orders.items() if name in ranges}
     if len(set(texts.values())) <= 1:
         return next(iter(texts.values()), "")
     return "; ".join(f"{regime}: {text}" for regime, text in texts.items())
@@ -271,6 +271,6 @@ def _growths(fit: FitResult, draws: Array, order: OrderRange | None, size: float
     s, memory = (draws[:, fit.law.names.index(name)] for name in ("s", "gamma"))
     beta = 1.0 / np.where(memory < 1.0, 1.0 - memory, math.nan)
     power, log_power = (
-        lambdify((s_symbol, beta_symbol), each)(s, beta) for each in (order.lower.power, order.lower.log_power)
+        lambdify((s_symbol, beta_symbol), exponent)(s, beta) for exponent in (order.lower.power, order.lower.log_power)
     )
     return np.broadcast_to(np.asarray(size**power * math.log(size) ** log_power), s.shape)

@@ -74,8 +74,8 @@ def exponent_grid(allocation: Allocation, s_values: Any, beta_values: Any) -> tu
 
     def values(expressions: dict[str, Expr]) -> Array:
         by_regime = {
-            name: lambdify((s, beta), each, modules="numpy")(s_grid, beta_grid) + np.zeros_like(s_grid)
-            for name, each in expressions.items()
+            name: lambdify((s, beta), expression, modules="numpy")(s_grid, beta_grid) + np.zeros_like(s_grid)
+            for name, expression in expressions.items()
         }
         return np.asarray(np.where(easy, by_regime["easy"], by_regime["hard"]), dtype=np.float64)
 

@@ -28,7 +28,7 @@ def sizes_text(
     share = f"{100 * fitted.level:g} %"
     parts: list[Any] = []
     if predicted is not None:
-        loss, low, high = (float(each) for each in (predicted.loss, predicted.lower, predicted.upper))
+        loss, low, high = (float(value) for value in (predicted.loss, predicted.lower, predicted.upper))
         parts.append(Text(f"final loss {_interval(loss, low, high, share)}"))
         parts += _outside(fitted, run) if run is not None else []
     if best is not None:
@@ -50,7 +50,7 @@ def sizes_text(
     parts += [table(("parameter", "value", share, "identifiable"), rows, right=(1, 2))]
     sentences = [*fitted.sentences, *_better(fitted.law, held_out)]
     parts += ["", *(Text(line) for line in sentences)] if sentences else []
-    errors = [(name, f"{each.scatter:.5f}", _error(held_out.get(name))) for name, each in fits.items()]
+    errors = [(name, f"{fit.scatter:.5f}", _error(held_out.get(name))) for name, fit in fits.items()]
     return [
         *parts,
         "",
@@ -60,7 +60,7 @@ def sizes_text(
 
 def _interval(loss: float, low: float, high: float, share: str) -> str:
     """A loss and the ends of its interval, with the digits that it leaves."""
-    loss_, low_, high_ = (as_loss(each, loss, high - loss) for each in (loss, low, high))
+    loss_, low_, high_ = (as_loss(value, loss, high - loss) for value in (loss, low, high))
     return f"{loss_}, {share} between {low_} and {high_}"
 
 
@@ -77,7 +77,7 @@ def sizes_json(
 ) -> dict[str, Any]:
     """The same as JSON-ready values."""
     fitted = next(iter(fits.values()))
-    rivals = {name: {"scatter": each.scatter, "held_out": held_out.get(name)} for name, each in fits.items()}
+    rivals = {name: {"scatter": fit.scatter, "held_out": held_out.get(name)} for name, fit in fits.items()}
     record = fitted.as_dict() | {"laws": rivals}
     if predicted is not None:
         record["predicted"] = {name: float(value) for name, value in vars(predicted).items()}

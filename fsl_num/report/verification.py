@@ -65,7 +65,7 @@ def verification(
     if failures:
         parts += ["", Text(f"Not passing ({len(failures)})", style="bold red")]
         parts += [line for record in failures[:_MOST] for line in failure(record, 1 if whole else None)]
-        parts += _rest(len(failures), "of these")
+        parts += _remainder_words(len(failures), "of these")
     parts += _changes(records, previous) if previous else []
     parts += ["", *(Text(note) for note in notes), Text(summary(records))]
     return [*parts, "", Text("Where to look next", style="bold"), _next(records, errata, failures, named)]
@@ -157,19 +157,19 @@ def _counts(records: Sequence[Outcome], places: Mapping[str, int] | None) -> Tab
 def _changes(records: Sequence[Outcome], previous: Mapping[str, Outcome]) -> list[Any]:
     """What is new, and which verdicts are not those of the run before."""
     before = {claim_id: record.verdict for claim_id, record in previous.items()}
-    moved = [each for each in records if before.get(each.claim_id, each.verdict) is not each.verdict]
-    new = [each for each in records if each.claim_id not in before]
+    moved = [outcome for outcome in records if before.get(outcome.claim_id, outcome.verdict) is not outcome.verdict]
+    new = [outcome for outcome in records if outcome.claim_id not in before]
     if not moved and not new:
         return ["", "No verdict differs from that of the run before."]
-    lines = [f"{each.claim_id}: {before[each.claim_id]} before, {_verdict(each)} now" for each in moved]
+    lines = [f"{outcome.claim_id}: {before[outcome.claim_id]} before, {_verdict(outcome)} now" for outcome in moved]
     if len(new) <= len(before):  # else hardly anything was verified before
-        lines += [f"{each.claim_id}: new, {_verdict(each)}" for each in new]
+        lines += [f"{outcome.claim_id}: new, {_verdict(outcome)}" for outcome in new]
     head = Text(f"Since the run before: {len(moved)} changed, {len(new)} verified for the first time", style="bold")
-    return ["", head, *(Text(f"  {line}") for line in lines[:_MOST]), *_rest(len(lines), "of these")]
+    return ["", head, *(Text(f"  {line}") for line in lines[:_MOST]), *_remainder_words(len(lines), "of these")]
 
 
-def _rest(count: int, what: str) -> list[str]:
-    return [f"  and {count - _MOST} more {what}"] if count > _MOST else []
+def _remainder_words(count: int, kind: str) -> list[str]:
+    return [f"  and {count - _MOST} more {kind}"] if count > _MOST else []
 
 
 def _next(
@@ -180,8 +180,8 @@ def _next(
     some = (failures or refuted or asked or records)[:1]
     rows = [(f'fsl show "{record.claim_id}"', "everything about one claim") for record in some]
     if errata:
-        one = f" {errata[0].id}" if len(errata) == 1 else ""
-        rows.append((f"fsl errata{one}", f"what is wrong in the paper: {counts(errata)}"))
+        argument = f" {errata[0].id}" if len(errata) == 1 else ""
+        rows.append((f"fsl errata{argument}", f"what is wrong in the paper: {counts(errata)}"))
     rows.append(("fsl verify --html report.html", "all claims on one page, with constants, drifts and the graph"))
     if len(records) > _MOST:
         rows.append(("fsl verify --table", "a row for each claim"))

@@ -114,7 +114,7 @@ def parameters_of(name: str) -> tuple[str, ...]:
     text = name
     if isinstance(name, str) and called(name) is not None:
         return ()
-    name, given = _with_parameters(name) if isinstance(name, str) else (name, {})
+    name, fixed = _with_parameters(name) if isinstance(name, str) else (name, {})
     instance_of("name", name, str)
     if name not in SCHEDULES:
         meant = spelling(name) if isinstance(name, str) else None
@@ -122,9 +122,9 @@ def parameters_of(name: str) -> tuple[str, ...]:
         raise ValueError(f"unknown schedule {name!r}; {hint}")
     own = [field.name for field in fields(SCHEDULES[name]) if field.name not in ("peak", "steps", "batch_size")]
     known = (*own, *(["decay_fraction"] if name in _FALLS else []), *COMPOSED)
-    if vain := [each for each in given if each not in known]:
+    if vain := [parameter for parameter in fixed if parameter not in known]:
         raise ValueError(f"{text!r}: {name} has no {', '.join(vain)}; in parentheses it takes {', '.join(known)}")
-    return tuple(each for each in known if each not in given)
+    return tuple(parameter for parameter in known if parameter not in fixed)
 
 
 def schedule(name: str, *, peak: Any, steps: Any, batch_size: Any = 1.0, **parameters: Any) -> Schedule:
@@ -165,11 +165,11 @@ def schedule(name: str, *, peak: Any, steps: Any, batch_size: Any = 1.0, **param
     if called(name) is not None:
         return Discrete(rates=from_framework(name, peak=peak, steps=steps), batch_sizes=batch_size)
     text = name
-    name, given = _with_parameters(text)
+    name, fixed = _with_parameters(text)
     try:
-        return _composed(name, peak, steps, batch_size, chosen | given, (*known, *given))
+        return _composed(name, peak, steps, batch_size, chosen | fixed, (*known, *fixed))
     except (TypeError, ValueError) as error:
-        if str(error).split(" ")[0] in given:  # what is wrong is wrong in the text, where no argument can mend it
+        if str(error).split(" ")[0] in fixed:  # what is wrong is wrong in the text, where no argument can mend it
             raise type(error)(f"{text!r}: {error}") from error
         raise
 
@@ -235,11 +235,11 @@ def as_schedule(
     return with_floor(Discrete(rates=given, batch_sizes=batch), floor or 0.0)
 
 
-def _refuse(what: str, **given: Any) -> None:
+def _refuse(reason: str, **parameters: Any) -> None:
     """Refuse what was given in vain."""
-    vain = [f"{name}=" for name, value in given.items() if value is not None]
+    vain = [f"{name}=" for name, value in parameters.items() if value is not None]
     if vain:
-        raise TypeError(f"{what} as the schedule takes no {' and no '.join(vain)}")
+        raise TypeError(f"{reason} as the schedule takes no {' and no '.join(vain)}")
 
 
 def step_rates(given: Any, *, peak: Any = None, steps: Any = None, **parameters: Any) -> Array:

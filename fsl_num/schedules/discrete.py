@@ -25,15 +25,15 @@ def step_values(name: str, value: Any, *, zero: bool) -> Array:
     """
     if np.ma.is_masked(value):
         raise ValueError(f"{name} holds masked numbers: leave them out, or fill them")
-    given = as_array(name, value)
-    if given.ndim == 0 or given.dtype.kind not in "fiu":
+    raw = as_array(name, value)
+    if raw.ndim == 0 or raw.dtype.kind not in "fiu":
         rates = "; step_rates(it) has a schedule's rate of every update" if isinstance(value, Schedule) else ""
         raise TypeError(
-            f"{name} must be an array of real numbers, got {type(value).__name__} of dtype {given.dtype}{rates}"
+            f"{name} must be an array of real numbers, got {type(value).__name__} of dtype {raw.dtype}{rates}"
         )
-    if given.size == 0:
+    if raw.size == 0:
         raise ValueError(f"{name} must hold at least one step, got none")
-    array = given.astype(np.float64)
+    array = raw.astype(np.float64)
     bad = ~np.isfinite(array) | ((array < 0.0) if zero else (array <= 0.0))
     if bad.any():
         bound = "at least 0" if zero else "positive"
@@ -104,10 +104,10 @@ class Discrete(Schedule):
         set_field = object.__setattr__
         starts = running_sums(rates)
         # the same jumps, seen from the end: small steps there are not lost beside huge ones; the total is one number
-        rests = running_sums(rates[::-1])
-        rests = np.where(rests >= min(rests[-1], starts[-1]), starts[-1], rests)
+        left = running_sums(rates[::-1])
+        left = np.where(left >= min(left[-1], starts[-1]), starts[-1], left)
         gammas = rates if (batches == 1.0).all() else rates / batches
-        arrays = {"rates": rates, "batch_sizes": batches, "_starts": starts, "_rests": rests, "_gammas": gammas}
+        arrays = {"rates": rates, "batch_sizes": batches, "_starts": starts, "_rests": left, "_gammas": gammas}
         for name, array in arrays.items():
             array.setflags(write=False)
             set_field(self, name, array)

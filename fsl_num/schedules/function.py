@@ -30,13 +30,13 @@ def values_of(phi: Callable[[Any], Any], tau: Array) -> Array:
     >>> values_of(lambda tau: 0.5, np.arange(2.0)).tolist()
     [0.5, 0.5]
     """
-    given = np.asarray(phi(tau))
-    if given.dtype.kind not in "fiu" or given.shape not in ((), tau.shape):
+    raw = np.asarray(phi(tau))
+    if raw.dtype.kind not in "fiu" or raw.shape not in ((), tau.shape):
         raise TypeError(
-            f"a schedule must map an array of times to as many real numbers, got the shape {given.shape} and dtype"
-            f" {given.dtype} for {tau.shape}; a function of one number is made one of arrays by numpy.vectorize"
+            f"a schedule must map an array of times to as many real numbers, got the shape {raw.shape} and dtype"
+            f" {raw.dtype} for {tau.shape}; a function of one number is made one of arrays by numpy.vectorize"
         )
-    values: Array = np.broadcast_to(given.astype(np.float64), tau.shape)
+    values: Array = np.broadcast_to(raw.astype(np.float64), tau.shape)
     bad = ~(np.isfinite(values) & (values >= 0.0))
     if bad.any():
         raise ValueError(
@@ -172,7 +172,7 @@ def from_function(
         )
     if peak == 0.0:
         raise ValueError("the learning rate must be positive somewhere: with 0 everywhere there is no training")
-    starts, rows = (np.concatenate(each) for each in zip(*kept, strict=True))
+    starts, rows = (np.concatenate(arrays) for arrays in zip(*kept, strict=True))
     order = np.argsort(starts)
     peak = max(peak, float(chebyshev.chebval(np.linspace(-1.0, 1.0, _SAMPLES), rows.T).max()))
     return FromFunction(

@@ -50,5 +50,5 @@ def invert_increasing(
         going = change > 2e-16 * np.maximum(np.abs(new), 1.0)
         if not going.any():
             break
-        active, target, low, high, change, x = (each[going] for each in (active, target, low, high, change, new))
+        active, target, low, high, change, x = (array[going] for array in (active, target, low, high, change, new))
     return result.reshape(value.shape)

@@ -240,10 +240,10 @@ class Consecutive(Phased):
     steps: float = field(init=False, default=0.0)
 
     def __post_init__(self) -> None:
-        given = tuple(entries("of", self.of, Schedule, least=1, needed="a list of schedules"))
-        object.__setattr__(self, "of", given)
-        object.__setattr__(self, "peak", max(phase.peak for phase in given))
-        object.__setattr__(self, "steps", float(running_sums([phase.steps for phase in given])[-1]))
+        parts = tuple(entries("of", self.of, Schedule, least=1, needed="a list of schedules"))
+        object.__setattr__(self, "of", parts)
+        object.__setattr__(self, "peak", max(phase.peak for phase in parts))
+        object.__setattr__(self, "steps", float(running_sums([phase.steps for phase in parts])[-1]))
         super().__post_init__()
 
     @property

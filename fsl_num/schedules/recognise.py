@@ -39,12 +39,12 @@ def _candidates(shares: Array, peak: float) -> Iterator[tuple[str, dict[str, Any
     """Names with the parameters that the first, the last and the highest rates leave."""
     marks, steps, last = Landmarks.of(shares), shares.size, float(shares[-1])
     warmup = {"warmup": marks.first}
-    rest = steps - marks.first
+    remaining = steps - marks.first
     yield "constant", warmup
-    for decay in sorted({rest, steps - marks.last, steps - marks.last - 1}, reverse=True):
-        if 1 < decay <= rest:
+    for decay in sorted({remaining, steps - marks.last, steps - marks.last - 1}, reverse=True):
+        if 1 < decay <= remaining:
             done = (decay - 1) / decay  # of the decay, at the last update
-            falling = {**warmup, "decay_fraction": decay / rest}
+            falling = {**warmup, "decay_fraction": decay / remaining}
             for name, left in (
                 ("linear", 1.0 - done),
                 ("cosine", 0.5 * (1.0 + np.cos(np.pi * done))),

@@ -172,9 +172,9 @@ def source(plan: Schedule, rates: Array, library: str = "math", title: str = "")
     else:
         ends = [first for first, _ in pieces[1:]]
         where = ", ".join(f"step < {end}" for end in ends)
-        what = "".join(f"        {text},\n" for _, text in pieces[:-1])
+        conditions = "".join(f"        {text},\n" for _, text in pieces[:-1])
         last = pieces[-1][1]
-        chosen = f"\n        [{where}],\n        [\n{_indented(what)}        ],\n        {last},\n    "
+        chosen = f"\n        [{where}],\n        [\n{_indented(conditions)}        ],\n        {last},\n    "
         body = f"    return jnp.select({chosen})"
         body = body if ends else f"    return {last} + 0.0 * step"
     clip = "min(max(step, 0), STEPS - 1)" if library == "math" else "jnp.clip(step, 0, STEPS - 1)"

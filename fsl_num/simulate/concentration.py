@@ -169,8 +169,8 @@ def eigenvalue_ratios(
     exponent = capacity_exponent(beta)
     sizes = sizes_of("model_sizes", model_sizes)
     features = tuple(
-        size * more
-        for size, more in zip(sizes, one_per_size("features_per_model", features_per_model, sizes), strict=True)
+        size * multiple
+        for size, multiple in zip(sizes, one_per_size("features_per_model", features_per_model, sizes), strict=True)
     )
     variance(normalisation, 1, 1)
     if exponent * math.log(max(sizes)) > _STEEPEST:

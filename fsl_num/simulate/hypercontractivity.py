@@ -107,8 +107,8 @@ def mode_constants(name: str | Family, features: int) -> tuple[float, float]:
     size = _listed(features)
     ones, unit = np.ones(size), np.eye(size)
     extremes = []
-    for each in unit:
-        outer = np.outer(each, each)
+    for direction in unit:
+        outer = np.outer(direction, direction)
         values = np.linalg.eigvalsh(kind.fourth_moment(ones, outer) - outer)
         extremes.append((float(values[0]), float(values[-1])))
     return min(low for low, _ in extremes), max(high for _, high in extremes)
@@ -128,13 +128,13 @@ def hypercontractivity_slack(
     >>> hypercontractivity_slack("gaussian", [1.0, 0.5], matrix, lower=1.0, upper=2.0, printed=True)
     (0.5, -0.5)
     """
-    own, given = _eigenvalues(eigenvalues), np.asarray(matrix, dtype=np.float64)
-    if given.shape != (own.size, own.size) or not np.isfinite(given).all() or not np.allclose(given, given.T):
-        raise ValueError(f"matrix must be symmetric and finite, {own.size} by {own.size}, got the shape {given.shape}")
-    if np.linalg.eigvalsh(given)[0] < -1e-9 * np.abs(given).max():
+    own, form = _eigenvalues(eigenvalues), np.asarray(matrix, dtype=np.float64)
+    if form.shape != (own.size, own.size) or not np.isfinite(form).all() or not np.allclose(form, form.T):
+        raise ValueError(f"matrix must be symmetric and finite, {own.size} by {own.size}, got the shape {form.shape}")
+    if np.linalg.eigvalsh(form)[0] < -1e-9 * np.abs(form).max():
         raise ValueError("matrix must be positive semidefinite")
-    middle = family(name).fourth_moment(own, given) - own[:, None] * given * own
-    outside = float(own @ np.diag(given)) * (given if printed else np.diag(own))
+    middle = family(name).fourth_moment(own, form) - own[:, None] * form * own
+    outside = float(own @ np.diag(form)) * (form if printed else np.diag(own))
     least = real_number("lower", lower), real_number("upper", upper)
     return (
         float(np.linalg.eigvalsh(middle - least[0] * outside)[0]),
@@ -146,8 +146,8 @@ def _eigenvalues(value: Any) -> Array:
     own = np.asarray(value, dtype=np.float64)
     if own.ndim != 1 or own.size == 0:
         raise ValueError(f"eigenvalues must be a list of positive numbers, got the shape {own.shape}")
-    for each in own:
-        positive("eigenvalues", each)
+    for eigenvalue in own:
+        positive("eigenvalues", eigenvalue)
     return own
 
 

@@ -63,10 +63,10 @@ class Ladder(Result):
 
     def curve(self, name: str) -> RiskCurve:
         """Return the rung called ``name``; raise ValueError where the ladder has none such."""
-        for one in self.curves:
-            if one.method == name:
-                return one
-        raise ValueError(f"the ladder has no rung {name!r}; it has {', '.join(one.method for one in self.curves)}")
+        for curve in self.curves:
+            if curve.method == name:
+                return curve
+        raise ValueError(f"the ladder has no rung {name!r}; it has {', '.join(curve.method for curve in self.curves)}")
 
     def gap(self, name: str, other: str) -> Gap:
         """Return the distance of any two rungs."""
@@ -75,17 +75,17 @@ class Ladder(Result):
     @property
     def table(self) -> tuple[Gap, ...]:
         """The distance of each rung to the next; behind them that of each simulated SDE to its exact expectation."""
-        steps = [_gap(one, other) for one, other in zip(self.curves, self.curves[1:], strict=False)]
-        return (*steps, *(_gap(one, self.curve(one.method)) for one in self.samples))
+        steps = [_gap(first, other) for first, other in zip(self.curves, self.curves[1:], strict=False)]
+        return (*steps, *(_gap(curve, self.curve(curve.method)) for curve in self.samples))
 
     def as_dict(self) -> dict[str, Any]:
         """Return the curves by rung, the ``table``, and the ``breaking`` rates, as dictionaries and lists."""
-        broken = [{**asdict(one), "message": one.message} for one in self.breaking]
+        broken = [{**asdict(breaking), "message": breaking.message} for breaking in self.breaking]
         for row in broken:
             row["below"] = None if row["below"] == math.inf else row["below"]  # JSON has no infinity; the message tells
         return {
-            "rungs": {one.method: one.as_dict() for one in self.curves},
-            "samples": {one.method: one.as_dict() for one in self.samples},
+            "rungs": {curve.method: curve.as_dict() for curve in self.curves},
+            "samples": {curve.method: curve.as_dict() for curve in self.samples},
             "table": [asdict(gap) for gap in self.table],
             "breaking": broken,
         }
@@ -98,27 +98,29 @@ class Ladder(Result):
         """Draw the distance of each rung to the next over the steps, or with ``risks`` the risks; return the axes."""
         ax = axes_to_draw_on(ax)
         if risks:
-            for one in self.curves:
+            for curve in self.curves:
                 # dashed, for it lies on the curve before it
-                style = "--" if one.method in ("sde-intrinsic", "asymptotic") else "-"
-                one.plot(ax, label=RUNGS[one.method], linestyle=style)
+                style = "--" if curve.method in ("sde-intrinsic", "asymptotic") else "-"
+                curve.plot(ax, label=RUNGS[curve.method], linestyle=style)
         else:
-            for one, other in zip(self.curves, self.curves[1:], strict=False):
-                step, first, second = _shared(one, other)
-                apart = relative_distance(one.excess_risk[first], other.excess_risk[second])
+            for curve, following in zip(self.curves, self.curves[1:], strict=False):
+                step, first, second = _shared(curve, following)
+                apart = relative_distance(curve.excess_risk[first], following.excess_risk[second])
                 seen = (step > 0) & (apart > 0.0)  # a logarithmic axis has no place for 0
                 if seen.any():
-                    ax.loglog(step[seen], apart[seen], label=f"{RUNGS[one.method]} – {RUNGS[other.method]}")
+                    ax.loglog(step[seen], apart[seen], label=f"{RUNGS[curve.method]} – {RUNGS[following.method]}")
             ax.set_xlabel("step")
             ax.set_ylabel("relative distance")
         ax.legend(fontsize="small")
         return ax
 
     def _repr_html_(self) -> str:
-        thresholds = sorted({one.threshold for one in self.breaking}, reverse=True)
+        thresholds = sorted({breaking.threshold for breaking in self.breaking}, reverse=True)
         titles = ["rung", "next", "largest distance", "at step", "at the end", "noise of sampling"]
         titles += [f"{100 * threshold:g}% apart" for threshold in thresholds]
-        broken = {(one.rung, one.next_rung, one.threshold): one.message for one in self.breaking}
+        broken = {
+            (breaking.rung, breaking.next_rung, breaking.threshold): breaking.message for breaking in self.breaking
+        }
         rows = []
         for gap in self.table:
             first = RUNGS[gap.rung] + (", simulated" if gap.rung == gap.next_rung else "")
@@ -128,20 +130,22 @@ class Ladder(Result):
         return html_table(titles, rows)
 
 
-def _shared(one: RiskCurve, other: RiskCurve) -> tuple[Any, Any, Any]:
+def _shared(curve: RiskCurve, following: RiskCurve) -> tuple[Any, Any, Any]:
     """Return the steps that both curves recorded, and where each has them."""
-    return np.intersect1d(one.step, other.step, assume_unique=True, return_indices=True)
+    return np.intersect1d(curve.step, following.step, assume_unique=True, return_indices=True)
 
 
-def _gap(one: RiskCurve, other: RiskCurve) -> Gap:
-    step, first, second = _shared(one, other)
-    risks = one.excess_risk[first], other.excess_risk[second]
+def _gap(curve: RiskCurve, following: RiskCurve) -> Gap:
+    step, first, second = _shared(curve, following)
+    risks = curve.excess_risk[first], following.excess_risk[second]
     apart = relative_distance(*risks)
     where = int(np.argmax(apart))
     scale = np.minimum(*risks)
-    noise = np.hypot(one.standard_error[first], other.standard_error[second]) / np.where(scale > 0.0, scale, np.inf)
+    noise = np.hypot(curve.standard_error[first], following.standard_error[second]) / np.where(
+        scale > 0.0, scale, np.inf
+    )
     spread = 2.0 * float(noise.max())
-    return Gap(one.method, other.method, float(apart[where]), int(step[where]), float(apart[-1]), spread)
+    return Gap(curve.method, following.method, float(apart[where]), int(step[where]), float(apart[-1]), spread)
 
 
 def ladder(
@@ -182,7 +186,7 @@ def ladder(
     if batch_sizes is None:
         batch_sizes = batch_sizes_of(schedule)
     eta, batches = checked_steps(step_rates(schedule, peak=peak, steps=steps, **parameters), batch_sizes)
-    wanted = rung_steps(eta.size, every)
+    recorded = rung_steps(eta.size, every)
     count, seed = whole_count("runs", runs, least=0), whole_seed(seed)
     searched = tuple(entries("thresholds", thresholds))
     known_executor(executor)
@@ -192,7 +196,7 @@ def ladder(
             # equal in law to the one before
             curves.append(replace(curves[-1], method=name))
         else:
-            curves.append(rung_curve(name, problem, eta, batches, wanted))
+            curves.append(rung_curve(name, problem, eta, batches, recorded))
     samples: list[RiskCurve] = []
     if count:
         from fsl_num.simulate.monte_carlo import simulate_sgd

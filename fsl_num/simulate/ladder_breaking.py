@@ -20,14 +20,14 @@ _BELOW: Final = 1.0 - 1e-6  # of the limit itself
 _PRECISION: Final = 1e-3
 
 
-def relative_distance(one: Array, other: Array) -> Array:
+def relative_distance(first: Array, second: Array) -> Array:
     """Return by how much the larger of two risks exceeds the smaller, relative to the smaller.
 
     >>> relative_distance(np.array([1.0, 3.0]), np.array([2.0, 3.0])).tolist()
     [1.0, 0.0]
     """
-    low, high = np.minimum(one, other), np.maximum(one, other)
-    # two risks of 0 are equal; one alone is infinitely far from the other
+    low, high = np.minimum(first, second), np.maximum(first, second)
+    # two risks of 0 are equal; one of 0 alone is infinitely far from the other
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(np.where(high == low, 0.0, (high - low) / np.maximum(low, 0.0)))
 
@@ -91,9 +91,9 @@ def breaking_rates(
     instance_of("problem", problem, Regression)
     eta, batches = checked_steps(rates, batch_sizes)
     shape = eta / eta.max()
-    wanted = rung_steps(eta.size, every)
-    given = [threshold] if np.ndim(as_array("threshold", threshold)) == 0 else entries("threshold", threshold)
-    thresholds = list(dict.fromkeys(positive("threshold", distance) for distance in given))
+    recorded = rung_steps(eta.size, every)
+    distances = [threshold] if np.ndim(as_array("threshold", threshold)) == 0 else entries("threshold", threshold)
+    thresholds = list(dict.fromkeys(positive("threshold", distance) for distance in distances))
     at_end = flag("at_end", at_end)
     curves: dict[tuple[str, float], Array] = {}
     smallest = float(batches.min())
@@ -102,7 +102,7 @@ def breaking_rates(
         key = ("sde-physical" if name == "sde-intrinsic" else name, peak)
         if key not in curves:
             try:
-                curves[key] = rung_curve(key[0], problem, peak * shape, batches, wanted).excess_risk
+                curves[key] = rung_curve(key[0], problem, peak * shape, batches, recorded).excess_risk
             except OverflowError:
                 curves[key] = np.full(1, np.inf)  # training diverges beyond all numbers: infinitely far from any other
         return curves[key]
@@ -115,13 +115,16 @@ def breaking_rates(
         limit = bears["volterra"] if math.isinf(limit) else limit
 
         def distance(peak: float, name: str = name, other: str = other) -> float:
-            one, two = risks(name, peak), risks(other, peak)
-            if np.isinf([one[-1], two[-1]]).any():
+            coarser, finer = risks(name, peak), risks(other, peak)
+            if np.isinf([coarser[-1], finer[-1]]).any():
                 return math.inf
-            apart = relative_distance(one, two)
+            apart = relative_distance(coarser, finer)
             return float(apart[-1] if at_end else apart.max())
 
-        rows.extend(BreakingRate(name, other, one, *_crossings(distance, one, limit), limit) for one in thresholds)
+        rows.extend(
+            BreakingRate(name, other, threshold, *_crossings(distance, threshold, limit), limit)
+            for threshold in thresholds
+        )
     return tuple(rows)
 
 

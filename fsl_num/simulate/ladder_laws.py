@@ -145,8 +145,8 @@ class SharpPowers:
         return integral
 
 
-def asymptotic_of_steps(problem: Regression, lengths: Array, gammas: Array, wanted: Any) -> Array:
-    """Return the law with sharp powers after the steps ``wanted``, in units of f = 2E.
+def asymptotic_of_steps(problem: Regression, lengths: Array, gammas: Array, recorded: Any) -> Array:
+    """Return the law with sharp powers after the steps ``recorded``, in units of f = 2E.
 
     int K over a step is exact; what drives it is averaged over the step. Raises ValueError for a problem with a
     projection or a target of its own, which has no powers.
@@ -166,10 +166,10 @@ def asymptotic_of_steps(problem: Regression, lengths: Array, gammas: Array, want
     inside = ends[:-1, None] + 0.5 * (x + 1.0) * lengths[:, None]
     driven = gammas * (powers.signal(inside) @ (0.5 * w) + problem.model.noise)
     integral = powers.kernel_integral(max(float(ends[-1]), 1e-300))
-    risks = powers.approximation + powers.signal(ends[wanted])
+    risks = powers.approximation + powers.signal(ends[recorded])
     rows = max(1, _AT_ONCE // ends.size)
-    for low in range(0, wanted.size, rows):
-        some = wanted[low : low + rows]
+    for low in range(0, recorded.size, rows):
+        some = recorded[low : low + rows]
         upto = int(some[-1])
         passed = integral(np.maximum(np.subtract.outer(ends[some], ends[: upto + 1]), 0.0))
         risks[low : low + rows] += (passed[:, :-1] - passed[:, 1:]) @ driven[:upto]

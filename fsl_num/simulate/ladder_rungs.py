@@ -63,8 +63,8 @@ def rung_steps(steps: int, every: int | None) -> Any:
     return np.union1d(record_steps(steps, max(1, steps // 100)), early)
 
 
-def rung_curve(name: str, problem: Regression, rates: Array, batches: Array, wanted: Any) -> RiskCurve:
-    """Return the rung ``name`` of :func:`rungs_of` after the steps ``wanted``, without sampling.
+def rung_curve(name: str, problem: Regression, rates: Array, batches: Array, recorded: Any) -> RiskCurve:
+    """Return the rung ``name`` of :func:`rungs_of` after the steps ``recorded``, without sampling.
 
     The two SDEs are equal in law and share one expectation. Raises UnstableProblemError for the SDEs and the Volterra
     equation where their risk grows, OverflowError where that of SGD grows beyond the range of floats.
@@ -75,22 +75,22 @@ def rung_curve(name: str, problem: Regression, rates: Array, batches: Array, wan
     [0, 4]
     """
     if name == "expected":
-        risk = exact_risk(problem, rates, batches, every=1).excess_risk[wanted]
+        risk = exact_risk(problem, rates, batches, every=1).excess_risk[recorded]
     elif name.startswith("sde-"):
-        risk = exact_sde_risk(problem, rates, batches, every=1).excess_risk[wanted]
+        risk = exact_sde_risk(problem, rates, batches, every=1).excess_risk[recorded]
     else:
         plan = Discrete(rates=rates, batch_sizes=batches)
         if name == "asymptotic":
-            losses = asymptotic_of_steps(problem, rates, plan.gammas, wanted)
+            losses = asymptotic_of_steps(problem, rates, plan.gammas, recorded)
         else:
             equation = volterra_problem(problem, plan, "volterra")
             if name == "volterra":
                 equation.require_stable()
-                losses = losses_of_steps(equation, 1e-9)[0][wanted]
+                losses = losses_of_steps(equation, 1e-9)[0][recorded]
             else:
-                losses = law_of_steps(linear_modes(equation, plan.total_intrinsic_time), rates, plan.gammas)[wanted]
+                losses = law_of_steps(linear_modes(equation, plan.total_intrinsic_time), rates, plan.gammas)[recorded]
         risk = 0.5 * losses
-    return RiskCurve(wanted, risk, np.zeros(wanted.size), name)
+    return RiskCurve(recorded, risk, np.zeros(recorded.size), name)
 
 
 def largest_rate(name: str, problem: Regression, batch_size: float = 1.0) -> float:

@@ -37,13 +37,13 @@ class Whitened:
     """A problem in whitened coordinates.
 
     ``eigenvalues`` d of W H W'; ``basis`` V, shape (N, M), or None where the modes are the first M coordinates;
-    ``aim`` V'H^(1/2) theta*; ``rest`` rho, shape (N,); ``tail`` what belongs to |rho|^2 besides ``rest``.
+    ``aim`` V'H^(1/2) theta*; ``unlearned`` rho, shape (N,); ``tail`` what belongs to |rho|^2 besides ``unlearned``.
     """
 
     eigenvalues: Array
     basis: Array | None
     aim: Array
-    rest: Array
+    unlearned: Array
     tail: float
 
 
@@ -59,9 +59,9 @@ def whitened(problem: Regression) -> Whitened:
     alone = problem.projection is None and kind.kurtosis is not None  # independent features: the tail is one number
     listed = problem.model.size if alone else problem.features
     if listed > _MOST:
-        what = "model_size" if alone else "features"
+        name = "model_size" if alone else "features"
         raise ValueError(
-            f"{what} must be at most {_MOST} for the second-moment matrix, got {listed:g}; for independent or Gaussian"
+            f"{name} must be at most {_MOST} for the second-moment matrix, got {listed:g}; for independent or Gaussian"
             " features the closed recursion takes any size"
         )
     if alone:
@@ -79,9 +79,9 @@ def whitened(problem: Regression) -> Whitened:
     weights = np.eye(kept, aim.size) if problem.projection is None else problem.projection
     scales = weights[np.arange(kept), np.arange(kept)]
     if np.count_nonzero(weights) == kept and scales.all():  # rescaled first features
-        rest = -aim
-        rest[:kept] = 0.0
-        return Whitened(scales**2 * problem.eigenvalues[:kept], None, aim[:kept], rest, 0.0)
+        unlearned = -aim
+        unlearned[:kept] = 0.0
+        return Whitened(scales**2 * problem.eigenvalues[:kept], None, aim[:kept], unlearned, 0.0)
     _, singular, rows = np.linalg.svd(weights * root, full_matrices=False)
     learned = rows @ aim
     return Whitened(singular**2, rows.T.copy(), learned, rows.T @ learned - aim, 0.0)
@@ -89,8 +89,8 @@ def whitened(problem: Regression) -> Whitened:
 
 def _seen_noise(system: Whitened, kind: Family) -> Callable[[Array, Array], Array]:
     """Return the function of (T, m) whose value is V' F(X) V."""
-    basis, rest = system.basis, system.rest
-    fixed = float(rest @ rest) + system.tail
+    basis, unlearned = system.basis, system.unlearned
+    fixed = float(unlearned @ unlearned) + system.tail
     size = system.eigenvalues.size
     index = np.arange(size)
     kurtosis = kind.kurtosis
@@ -105,24 +105,24 @@ def _seen_noise(system: Whitened, kind: Family) -> Callable[[Array, Array], Arra
             if excess != 0.0 and basis is None:
                 image[index, index] += excess * diagonal
             elif excess != 0.0 and basis is not None:
-                own = np.einsum("ij,ij->i", basis @ second, basis) + (2.0 * (basis @ mean) + rest) * rest
+                own = np.einsum("ij,ij->i", basis @ second, basis) + (2.0 * (basis @ mean) + unlearned) * unlearned
                 image += excess * ((basis.T * own) @ basis)
             return image
 
         return independent
 
-    ones = np.ones(rest.size)
-    outer = np.outer(rest, rest)
+    ones = np.ones(unlearned.size)
+    outer = np.outer(unlearned, unlearned)
 
     def dependent(second: Array, mean: Array) -> Array:
         if basis is None:
             whole = outer.copy()
             whole[:size, :size] += second
-            cross = np.multiply.outer(mean, rest)
+            cross = np.multiply.outer(mean, unlearned)
             whole[:size] += cross
             whole[:, :size] += cross.T
             return kind.fourth_moment(ones, whole)[:size, :size]
-        cross = np.multiply.outer(basis @ mean, rest)
+        cross = np.multiply.outer(basis @ mean, unlearned)
         whole = basis @ second @ basis.T + cross + cross.T + outer
         return np.asarray(basis.T @ kind.fourth_moment(ones, whole) @ basis)
 
@@ -149,8 +149,8 @@ class _Run:
 
     @property
     def risk(self) -> float:
-        rest = self.system.rest
-        return 0.5 * (float(np.trace(self.second)) + float(rest @ rest) + self.system.tail)
+        unlearned = self.system.unlearned
+        return 0.5 * (float(np.trace(self.second)) + float(unlearned @ unlearned) + self.system.tail)
 
     def fit_noise(self) -> Array:
         """V' F(X) V - T: the noise that comes from the error, whitened."""
@@ -171,11 +171,11 @@ class _Run:
         self.second += noise
         self.mean = self.mean * kept
 
-    def through(self, rates: Array, batches: Array, wanted: Any) -> Iterator[int]:
+    def through(self, rates: Array, batches: Array, recorded: Any) -> Iterator[int]:
         """Take the steps; yield the index of each wanted step when it is reached. Raise OverflowError beyond floats."""
         from tqdm import tqdm
 
-        marks = {int(step): index for index, step in enumerate(wanted)}
+        marks = {int(step): index for index, step in enumerate(recorded)}
         with (
             tqdm(total=rates.size, unit="step", desc="exact risk", leave=False, delay=_PATIENCE, disable=None) as bar,
             np.errstate(over="ignore", invalid="ignore"),
@@ -194,8 +194,8 @@ class _Run:
 
 
 def _plan(rates: Any, batch_sizes: Any, every: int | None) -> tuple[Array, Array, Any]:
-    eta, given = steps_and_batches(rates, batch_sizes)
-    return eta, np.asarray(np.broadcast_to(given, eta.shape)), record_steps(eta.size, every)
+    eta, sizes = steps_and_batches(rates, batch_sizes)
+    return eta, np.asarray(np.broadcast_to(sizes, eta.shape)), record_steps(eta.size, every)
 
 
 def exact_risk_matrix(problem: Regression, rates: Any, batch_sizes: Any = 1, *, every: int | None = None) -> RiskCurve:
@@ -214,10 +214,10 @@ def exact_risk_matrix(problem: Regression, rates: Any, batch_sizes: Any = 1, *, 
     ([0, 50, 100], True)
     """
     instance_of("problem", problem, Regression)
-    eta, batches, wanted = _plan(rates, batch_sizes, every)
+    eta, batches, recorded = _plan(rates, batch_sizes, every)
     run = _Run.of(problem)
-    risks = np.empty(wanted.size)
-    for index in run.through(eta, batches, wanted):
+    risks = np.empty(recorded.size)
+    for index in run.through(eta, batches, recorded):
         risks[index] = run.risk
     message = f"second-moment matrix of {run.mean.size} weights"
-    return RiskCurve(wanted, risks, np.zeros(wanted.size), "exact", message)
+    return RiskCurve(recorded, risks, np.zeros(recorded.size), "exact", message)

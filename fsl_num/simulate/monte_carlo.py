@@ -80,7 +80,7 @@ def simulate_sgd(
     finished = Finished()
     if checkpoint is not None:
         file = Checkpoint(path_like("checkpoint", checkpoint), _identity(job, root, sizes))
-        finished = file.load(job.wanted.size, len(sizes))
+        finished = file.load(job.recorded.size, len(sizes))
     resumed = finished.chunks
     workers = Workers(job, sizes, root, executor)
     missing = [chunk for chunk in range(len(sizes)) if not finished.has(chunk)]
@@ -103,15 +103,15 @@ def simulate_sgd(
     if file is not None and file.error:
         notes.append(file.error)
     total = finished.total
-    return RiskCurve(job.wanted, total.mean, total.standard_error(), "monte-carlo", "; ".join(notes))
+    return RiskCurve(job.recorded, total.mean, total.standard_error(), "monte-carlo", "; ".join(notes))
 
 
 def _steps(rates: Any, batch_sizes: Any) -> tuple[Array, Any]:
-    eta, given = steps_and_batches(rates, batch_sizes)
-    bad = (given != np.floor(given)) | (given > 2.0**53)
+    eta, sizes = steps_and_batches(rates, batch_sizes)
+    bad = (sizes != np.floor(sizes)) | (sizes > 2.0**53)
     if bad.any():
-        raise ValueError(f"batch_sizes must be whole numbers up to 2^53 to be sampled, got {float(given[bad][0])!r}")
-    return eta, given.astype(np.int64)
+        raise ValueError(f"batch_sizes must be whole numbers up to 2^53 to be sampled, got {float(sizes[bad][0])!r}")
+    return eta, sizes.astype(np.int64)
 
 
 def _identity(job: Job, root: np.random.SeedSequence, sizes: list[int]) -> dict[str, str]:
@@ -119,11 +119,11 @@ def _identity(job: Job, root: np.random.SeedSequence, sizes: list[int]) -> dict[
     samples = job.samples
     matrix = samples.matrix if samples.matrix is not None else "first"
     return {
-        "problem": digest(repr(samples.family), samples.eigenvalues, samples.theta, samples.noise, samples.rest),
+        "problem": digest(repr(samples.family), samples.eigenvalues, samples.theta, samples.noise, samples.tail),
         "projection": digest(matrix, samples.start.size),
         "rates": digest(job.rates),
         "batch_sizes": digest(np.broadcast_to(job.batches, job.rates.shape)),
-        "recorded steps": digest(job.wanted),
+        "recorded steps": digest(job.recorded),
         "runs": str(sum(sizes)),
         "size of a chunk": str(sizes[0]),
         "seed": str((root.entropy, root.spawn_key)),

@@ -72,12 +72,12 @@ def curvature(problem: Regression) -> Array:
 
 
 def _weights(problem: Regression, v: Any) -> Array:
-    given = finite_array("v", v)
-    if not math.isfinite(problem.model.size) or given.shape != (int(problem.model.size),):
-        raise ValueError(f"v must be model_size = {problem.model.size:g} numbers, got the shape {given.shape}")
-    if not np.isfinite(given).all():
+    weights = finite_array("v", v)
+    if not math.isfinite(problem.model.size) or weights.shape != (int(problem.model.size),):
+        raise ValueError(f"v must be model_size = {problem.model.size:g} numbers, got the shape {weights.shape}")
+    if not np.isfinite(weights).all():
         raise ValueError("v must be finite")
-    return given
+    return weights
 
 
 def _first_theta(problem: Regression, size: int) -> Array:

@@ -196,10 +196,10 @@ def bias_ratios(
     one_of("target", target, TARGETS, f"unknown target {target!r}; the names are {', '.join(TARGETS)}")
     if max(sizes) ** (-source * exponent) == 0.0:
         raise ValueError(f"s beta = {source * exponent:g} is so large that M^-(s beta) is no number that floats hold")
-    more = one_per_size("features_per_model", features_per_model, sizes)
+    multiples = one_per_size("features_per_model", features_per_model, sizes)
     ratios = over_runs(
         _bias_ratios,
-        [(source, exponent, size, size * each, target) for size, each in zip(sizes, more, strict=True)],
+        [(source, exponent, size, size * multiple, target) for size, multiple in zip(sizes, multiples, strict=True)],
         one_per_size("runs", runs, sizes),
         seed=seed,
         executor=executor,

@@ -22,10 +22,10 @@ def one_per_size(name: str, value: Any, sizes: Sequence[int]) -> tuple[int, ...]
     >>> one_per_size("runs", 3, (8, 16))
     (3, 3)
     """
-    given = [value] if np.ndim(as_array(name, value)) == 0 else entries(name, value)
-    if len(given) not in (1, len(sizes)):
-        raise ValueError(f"{name} must be one number or {len(sizes)}, one a model size, got {len(given)}")
-    counts = [whole_count(name, count, most=_MOST) for count in given]
+    counts_given = [value] if np.ndim(as_array(name, value)) == 0 else entries(name, value)
+    if len(counts_given) not in (1, len(sizes)):
+        raise ValueError(f"{name} must be one number or {len(sizes)}, one a model size, got {len(counts_given)}")
+    counts = [whole_count(name, count, most=_MOST) for count in counts_given]
     return tuple(counts if len(counts) == len(sizes) else counts * len(sizes))
 
 
@@ -36,10 +36,10 @@ def sizes_of(name: str, value: Any) -> tuple[int, ...]:
     (8, 16)
     """
     listed = [value] if np.ndim(as_array(name, value)) == 0 else entries(name, value)
-    given = [whole_count(name, size, most=_MOST) for size in listed]
-    if not given or len(set(given)) != len(given):
+    sizes = [whole_count(name, size, most=_MOST) for size in listed]
+    if not sizes or len(set(sizes)) != len(sizes):
         raise ValueError(f"{name} must be distinct whole numbers, at least one, got {value!r}")
-    return tuple(sorted(given))
+    return tuple(sorted(sizes))
 
 
 def over_runs(
@@ -65,10 +65,10 @@ def over_runs(
 
     root, executor = seed_sequence(seed), known_executor(executor)
     parts: list[tuple[int, int, tuple[Any, ...], list[np.random.SeedSequence]]] = []
-    for index, (given, count) in enumerate(zip(arguments, runs, strict=True)):
+    for index, (task_arguments, count) in enumerate(zip(arguments, runs, strict=True)):
         streams = child(root, index).spawn(count)
         step = -(-count // _PARTS)
-        parts += [(index, low, given, streams[low : low + step]) for low in range(0, count, step)]
+        parts += [(index, low, task_arguments, streams[low : low + step]) for low in range(0, count, step)]
     results: list[list[Any]] = [[None] * count for count in runs]
 
     with tqdm(total=sum(runs), unit="run", desc=name, leave=False, delay=_PATIENCE, disable=None) as bar:
@@ -78,14 +78,14 @@ def over_runs(
             bar.update(len(values))
 
         if executor is None:
-            for index, low, given, streams in parts:
+            for index, low, task_arguments, streams in parts:
                 for offset, stream in enumerate(streams):
-                    store(index, low + offset, _run_part(task, given, [stream]))
+                    store(index, low + offset, _run_part(task, task_arguments, [stream]))
         else:
             # the largest first: they take the longest
             waiting = {
-                executor.submit(_run_part, task, given, streams): (index, low)
-                for index, low, given, streams in reversed(parts)
+                executor.submit(_run_part, task, task_arguments, streams): (index, low)
+                for index, low, task_arguments, streams in reversed(parts)
             }
             for future in as_completed(waiting):
                 store(*waiting[future], future.result())
@@ -93,9 +93,9 @@ def over_runs(
 
 
 def _run_part(
-    task: Callable[..., Array], given: tuple[Any, ...], streams: Sequence[np.random.SeedSequence]
+    task: Callable[..., Array], arguments: tuple[Any, ...], streams: Sequence[np.random.SeedSequence]
 ) -> list[Array]:
-    return [task(*given, np.random.default_rng(stream)) for stream in streams]
+    return [task(*arguments, np.random.default_rng(stream)) for stream in streams]
 
 
 def _example(size: int, generator: np.random.Generator) -> Array:

@@ -73,25 +73,25 @@ def exact_risk(problem: Regression, rates: Any, batch_sizes: Any = 1, *, every: 
     ([0, 500, 1000], True)
     """
     instance_of("problem", problem, Regression)
-    eta, given = steps_and_batches(rates, batch_sizes)
+    eta, sizes = steps_and_batches(rates, batch_sizes)
     kind = problem.family
     assert isinstance(kind, Family)
     if kind.kurtosis is None or (problem.projection is not None and not isinstance(kind, Gaussian)):
         from fsl_num.simulate.matrix_recursion import exact_risk_matrix
 
-        return exact_risk_matrix(problem, eta, given, every=every)
-    wanted = record_steps(eta.size, every)
+        return exact_risk_matrix(problem, eta, sizes, every=every)
+    recorded = record_steps(eta.size, every)
     system = moments(problem, max(float(eta.sum()), 1.0))
     from fsl_num.simulate.recursion_kernel import march_moments  # which imports the compiler
 
-    batches, losses = np.array(np.broadcast_to(given, eta.shape)), np.empty(wanted.size)
+    batches, losses = np.array(np.broadcast_to(sizes, eta.shape)), np.empty(recorded.size)
     sums = (system.eigenvalues, system.weights, system.start.copy())
-    march_moments(eta, system.excess / batches, batches, *sums, problem.model.noise, system.tail, wanted, losses)
+    march_moments(eta, system.excess / batches, batches, *sums, problem.model.noise, system.tail, recorded, losses)
     if not np.isfinite(losses).all():
-        first = int(wanted[np.argmin(np.isfinite(losses))])
+        first = int(recorded[np.argmin(np.isfinite(losses))])
         raise OverflowError(
             f"training diverges: the expected risk is beyond 1.8e308 by step {first}; the largest learning rate is"
             f" {float(eta.max())!r}, lower it"
         )
     message = f"{system.eigenvalues.size} modes"
-    return RiskCurve(wanted, 0.5 * losses, np.zeros(wanted.size), "exact", message)
+    return RiskCurve(recorded, 0.5 * losses, np.zeros(recorded.size), "exact", message)

@@ -65,10 +65,10 @@ class Regression(Result):
         if self.projection is not None:
             set_field(self, "projection", _matrix(self.projection, size, total))
         if self.target is not None:
-            given = finite_array("target", self.target)
-            if given.shape != (total,) or not np.isfinite(given).all():
-                raise ValueError(f"target must be {total:g} finite numbers, one a feature, got the shape {given.shape}")
-            set_field(self, "target", given)
+            theta = finite_array("target", self.target)
+            if theta.shape != (total,) or not np.isfinite(theta).all():
+                raise ValueError(f"target must be {total:g} finite numbers, one a feature, got the shape {theta.shape}")
+            set_field(self, "target", theta)
 
     @property
     def listed_features(self) -> int:
@@ -98,8 +98,8 @@ class Regression(Result):
     def tail(self) -> float:
         """delta = sum_{M<j<=N} lambda_j theta_j^2: no v on the first M features has a risk below delta/2."""
         if self.target is not None:
-            rest = slice(int(self.model.size), None)
-            return float(self.eigenvalues[rest] @ self.theta[rest] ** 2)
+            beyond = slice(int(self.model.size), None)
+            return float(self.eigenvalues[beyond] @ self.theta[beyond] ** 2)
         return float(approximation_error(self.model.s, self.model.beta, self.model.size, features=self.features))
 
     @property
@@ -137,18 +137,18 @@ class Regression(Result):
         _, singular, rows = np.linalg.svd(self.projection * whitened, full_matrices=False)
         aim = whitened * self.theta
         learned = rows @ aim
-        rest = aim - rows.T @ learned
-        return Spectrum((singular**2).tolist(), (learned**2).tolist(), float(rest @ rest))
+        unlearned = aim - rows.T @ learned
+        return Spectrum((singular**2).tolist(), (learned**2).tolist(), float(unlearned @ unlearned))
 
 
 def _matrix(value: Any, size: float, total: float) -> Array:
-    given = finite_array("projection", value)
-    if given.shape != (size, total):
+    matrix = finite_array("projection", value)
+    if matrix.shape != (size, total):
         raise ValueError(
-            f"projection must have the shape (model_size, features) = ({size:g}, {total:g}), got {given.shape}"
+            f"projection must have the shape (model_size, features) = ({size:g}, {total:g}), got {matrix.shape}"
         )
-    if not np.isfinite(given).all():
+    if not np.isfinite(matrix).all():
         raise ValueError("projection must be finite")
-    if np.linalg.matrix_rank(given) < size:
+    if np.linalg.matrix_rank(matrix) < size:
         raise ValueError("projection must have full rank: some of its rows are combinations of the others")
-    return given
+    return matrix

@@ -40,13 +40,13 @@ def checked_runs(runs: Any) -> int:
 class Job:
     """Everything that a chunk needs but its stream: pickled once a chunk.
 
-    ``rates``: one a step; ``batches``: one a step, or one for all; ``wanted``: after how many steps to record the risk.
+    ``rates``: one a step; ``batches``: likewise, or one for all; ``recorded``: steps after which to record the risk.
     """
 
     samples: Samples
     rates: Array
     batches: Any
-    wanted: Any
+    recorded: Any
     dtype: str
 
     @property
@@ -115,10 +115,10 @@ def run_chunk(job: Job, runs: int, seed: np.random.SeedSequence, tick: Callable[
     residuals = np.empty(runs, job.dtype)
     column = residuals[:, None]
     gradient = np.empty_like(states)
-    means, squares = np.empty(job.wanted.size), np.zeros(job.wanted.size)
+    means, squares = np.empty(job.recorded.size), np.zeros(job.recorded.size)
     # where all runs start the risk is known, better than from single-precision weights
     means[0] = job.samples.risk(job.samples.start[None])[0]
-    record, following = 1, int(job.wanted[1])
+    record, following = 1, int(job.recorded[1])
     ticked = 0
     # overflow is seen in the risk
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
@@ -135,7 +135,7 @@ def run_chunk(job: Job, runs: int, seed: np.random.SeedSequence, tick: Callable[
                         f" the largest learning rate is {float(job.rates.max())!r}, lower it"
                     )
                 record += 1
-                following = int(job.wanted[record]) if record < job.wanted.size else -1
+                following = int(job.recorded[record]) if record < job.recorded.size else -1
             for taken in range(batch):
                 x, y = next(stream)
                 np.einsum("rm,rm->r", states, x, out=residuals)

@@ -94,8 +94,8 @@ def simulate_sde(
     system = sde_system(problem)
     eta, batches = checked_steps(rates, batch_sizes)
     count = checked_runs(runs)
-    wanted = record_steps(eta.size, every)
-    grid = scheme_grid(clock, eta, batches, substeps, wanted)
+    recorded = record_steps(eta.size, every)
+    grid = scheme_grid(clock, eta, batches, substeps, recorded)
     size = max(1, min(_MOST_RUNS, _NUMBERS // system.eigenvalues.size))
     sizes = [min(size, count - low) for low in range(0, count, size)]
     root = seed_sequence(seed)
@@ -112,7 +112,7 @@ def simulate_sde(
             " more substeps"
         )
     message = _bias(problem, eta, batches, every, grid, count)
-    return RiskCurve(wanted, total.mean, total.standard_error(), f"sde-{clock}", message)
+    return RiskCurve(recorded, total.mean, total.standard_error(), f"sde-{clock}", message)
 
 
 def _shown(parts: Any, count: int, name: str, progress: bool | None) -> Any:

@@ -58,8 +58,8 @@ def checked_clock(time: Any) -> str:
     return one_of("time", time, CLOCKS)
 
 
-def scheme_grid(time: str, rates: Array, batches: Array, substeps: Any, wanted: Any) -> Grid:
-    """Return the steps of the scheme in one clock; ``wanted``: the recorded steps of training, from 0 to the last.
+def scheme_grid(time: str, rates: Array, batches: Array, substeps: Any, recorded: Any) -> Grid:
+    """Return the steps of the scheme in one clock; ``recorded``: the steps to record of training, from 0 to the last.
 
     ``substeps`` n: each step of training in n parts, or in intrinsic time parts of at most the largest rate over n.
 
@@ -73,11 +73,11 @@ def scheme_grid(time: str, rates: Array, batches: Array, substeps: Any, wanted: 
     count = whole_count("substeps", substeps)
     if time == "physical":
         return Grid(
-            np.repeat(rates / count, count), np.repeat(rates / count * (rates / batches), count), wanted * count
+            np.repeat(rates / count, count), np.repeat(rates / count * (rates / batches), count), recorded * count
         )
     starts = np.concatenate([[0.0], np.cumsum(rates)])
     noise = np.concatenate([[0.0], np.cumsum(rates**2 / batches)])
-    at = starts[wanted]
+    at = starts[recorded]
     longest = float(rates.max()) / count
     # a whole number of parts but for rounding is not given one part more
     parts = np.ceil(np.diff(at) / longest * (1.0 - 1e-12)).astype(np.int64)

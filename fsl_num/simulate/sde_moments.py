@@ -95,10 +95,10 @@ def exact_sde_risk(problem: Regression, rates: Any, batch_sizes: Any = 1, *, eve
     eta, batches = checked_steps(rates, batch_sizes)
     equation = volterra_problem(problem, Discrete(rates=eta, batch_sizes=batches), "gaussian")
     equation.require_stable()
-    wanted = record_steps(eta.size, every)
+    recorded = record_steps(eta.size, every)
     values, _, facts = losses_of_steps(equation, 1e-9)
     message = "" if facts.success else "the tolerance 1e-9 was missed"
-    return RiskCurve(wanted, 0.5 * values[wanted], np.zeros(wanted.size), "sde-exact", message)
+    return RiskCurve(recorded, 0.5 * values[recorded], np.zeros(recorded.size), "sde-exact", message)
 
 
 def grid_risk(problem: Regression, grid: Grid) -> Array:
@@ -139,6 +139,6 @@ def euler_maruyama_risk(
     require_gaussian(problem)
     clock = checked_clock(time)
     eta, batches = checked_steps(rates, batch_sizes)
-    wanted = record_steps(eta.size, every)
-    risk = grid_risk(problem, scheme_grid(clock, eta, batches, substeps, wanted))
-    return RiskCurve(wanted, risk, np.zeros(wanted.size), f"euler-maruyama-{clock}", f"{substeps} parts a step")
+    recorded = record_steps(eta.size, every)
+    risk = grid_risk(problem, scheme_grid(clock, eta, batches, substeps, recorded))
+    return RiskCurve(recorded, risk, np.zeros(recorded.size), f"euler-maruyama-{clock}", f"{substeps} parts a step")

@@ -109,11 +109,11 @@ class PeriodicSobolev:
 
     def eigenfunctions(self, points: Any, size: int) -> Array:
         """Return the first ``size`` eigenfunctions at ``points`` of shape (n,), shape (n, size)."""
-        count, given = whole_count("size", size), finite_array("points", points)
-        if given.ndim != 1:
-            raise ValueError(f"points must be a list, got the shape {given.shape}")
-        affordable("values of eigenfunctions", float(count) * given.size, 24, "take fewer")
-        return Trigonometric().values(given, count)
+        count, places = whole_count("size", size), finite_array("points", points)
+        if places.ndim != 1:
+            raise ValueError(f"points must be a list, got the shape {places.shape}")
+        affordable("values of eigenfunctions", float(count) * places.size, 24, "take fewer")
+        return Trigonometric().values(places, count)
 
     def regression(
         self, *, model_size: int, features: int, noise: float, s: float | None = None, order: int | None = None
@@ -192,18 +192,18 @@ def measured_source_exponent(amplitudes: Any, beta: float) -> float:
     >>> round(measured_source_exponent(np.arange(1.0, 4097.0) ** -1.5, 2.0), 3)
     1.0
     """
-    given = _amplitudes(amplitudes)
-    octaves = int(math.log2(given.size)) if given.size else 0
+    values = _amplitudes(amplitudes)
+    octaves = int(math.log2(values.size)) if values.size else 0
     if octaves < 3:
-        raise ValueError(f"amplitudes must be at least 8, got {given.size}: two octaves past the first are compared")
-    energy = [float((given[2**q : 2 ** (q + 1)] ** 2).sum()) for q in (octaves - 2, octaves - 1)]
+        raise ValueError(f"amplitudes must be at least 8, got {values.size}: two octaves past the first are compared")
+    energy = [float((values[2**q : 2 ** (q + 1)] ** 2).sum()) for q in (octaves - 2, octaves - 1)]
     if min(energy) <= 0.0:
         raise ValueError("the last two octaves of amplitudes hold no energy: the function is a finite sum")
     return math.log2(energy[0] / energy[1]) / positive("beta", beta)
 
 
 def _amplitudes(value: Any) -> Array:
-    given = np.asarray(value, dtype=np.float64)
-    if given.ndim != 1 or not np.isfinite(given).all():
-        raise ValueError(f"amplitudes must be a list of finite numbers, got the shape {given.shape}")
-    return given
+    array = np.asarray(value, dtype=np.float64)
+    if array.ndim != 1 or not np.isfinite(array).all():
+        raise ValueError(f"amplitudes must be a list of finite numbers, got the shape {array.shape}")
+    return array

@@ -36,7 +36,7 @@ class Samples:
 
     ``family``: of the features. ``eigenvalues`` and ``theta``: of those that are drawn. ``noise``: the variance of
     what is added to the label. ``matrix``: W, or None for the first ``model_size`` features. ``start``: the state of
-    v = 0. ``rest``: delta of the first M features, 0 for a projection, whose risk is computed from all features.
+    v = 0. ``tail``: delta of the first M features, 0 for a projection, whose risk is computed from all features.
 
     >>> from fsl_num.model import Model
     >>> samples = samples_of(Regression(Model(s=0.5, beta=2.0, size=3, noise=1.0), features=5))
@@ -50,14 +50,14 @@ class Samples:
     noise: float
     matrix: Array | None
     start: Array
-    rest: float
+    tail: float
 
     def risk(self, states: Any) -> Array:
         """Return the excess risk of each state, in double precision."""
         exact = np.asarray(states, dtype=np.float64)
         size = self.start.size
         if self.matrix is None:
-            return np.asarray(0.5 * (np.einsum("rm,rm,m->r", exact, exact, self.eigenvalues[:size]) + self.rest))
+            return np.asarray(0.5 * (np.einsum("rm,rm,m->r", exact, exact, self.eigenvalues[:size]) + self.tail))
         errors = _product(exact, self.matrix) - self.theta
         return np.asarray(0.5 * np.einsum("rn,rn,n->r", errors, errors, self.eigenvalues))
 
@@ -75,13 +75,13 @@ def samples_of(problem: Regression) -> Samples:
     if not math.isfinite(problem.model.size):
         raise ValueError("model_size must be finite for sampled runs, got inf; the exact recursion takes any size")
     size = int(problem.model.size)
-    noise, rest, drawn = problem.model.noise, 0.0, size
+    noise, tail, drawn = problem.model.noise, 0.0, size
     if problem.projection is None:
-        rest = problem.tail
+        tail = problem.tail
     if problem.projection is not None or not isinstance(kind, Gaussian):
         drawn = problem.listed_features
     else:
-        noise += rest
+        noise += tail
     if drawn > MOST_LISTED:
         raise ValueError(f"model_size must be at most {MOST_LISTED} for sampled runs, got {size}")
     index = np.arange(1.0, drawn + 1.0)
@@ -96,7 +96,7 @@ def samples_of(problem: Regression) -> Samples:
     else:
         theta = problem.theta[:drawn]
     start = -theta[:size] if problem.projection is None else np.zeros(size)
-    return Samples(kind, eigenvalues, theta, noise, problem.projection, start, rest)
+    return Samples(kind, eigenvalues, theta, noise, problem.projection, start, tail)
 
 
 def _normal_samples(samples: Samples, seed: Any, runs: int, dtype: Any) -> Iterator[tuple[Any, Any]]:

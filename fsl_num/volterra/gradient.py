@@ -70,7 +70,7 @@ def final_risk_gradient(problem: Problem, rtol: float = 1e-8) -> Gradient:
     tolerance = 0.05 * rounding_margin(system, stability, rtol)
     for _ in range(_PASSES):
         gradient = _gradient(schedule, system, stability, tolerance)
-        scales = [max(float(np.abs(each).max()), 5e-324) for each in (gradient.rates, gradient.gammas)]
+        scales = [max(float(np.abs(derivative).max()), 5e-324) for derivative in (gradient.rates, gradient.gammas)]
         errors = gradient.rates_error.max(), gradient.gammas_error.max()
         worst = max(float(error) / scale for error, scale in zip(errors, scales, strict=True))
         if worst <= rtol:
@@ -89,10 +89,10 @@ def _gradient(schedule: Discrete, system: LinearModes, stability: float, toleran
     losses, u, state, blurred = _pass(system, plan, lengths, gammas, stability)
     adjoint = replace(system, start=system.weights, delta=0.0, noise=0.0)
     turned = (plan_steps(adjoint, stability, lengths[::-1], gammas[::-1], tolerance), lengths[::-1], gammas[::-1])
-    impulses, q, _, more = _pass(adjoint, *turned, stability)
+    impulses, q, _, blurred_back = _pass(adjoint, *turned, stability)
     # at the start, between steps and at the end: q (f + sigma^2) and its relative error
     product = (losses + system.noise) * impulses[::-1]
-    relative = blurred + more[::-1]
+    relative = blurred + blurred_back[::-1]
     orders = np.add.outer(np.arange(u.shape[1]), np.arange(q.shape[1]))
     integrals = ((u @ (1.0 / factorial(1 + orders))) * q[::-1]).sum(axis=1)
     moving = plan.moving(lengths)

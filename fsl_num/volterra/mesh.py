@@ -36,10 +36,10 @@ DECADES = 6.0
 
 @dataclass(frozen=True, eq=False)
 class Mesh:
-    """Nodes of [0, T] as times ``t`` and as remaining times ``rest`` = T - t; ``lengths`` of the cells between them."""
+    """Nodes of [0, T] as times ``t`` and as ``remaining`` = T - t; ``lengths`` of the cells between them."""
 
     t: Array
-    rest: Array
+    remaining: Array
     lengths: Array
 
     @property
@@ -60,10 +60,10 @@ def graded_mesh(horizon: float) -> Mesh:
     half = np.cumsum(GROWTH ** np.arange(count))
     half *= 0.5 * horizon / half[-1]
     edges = np.concatenate([[0.0], half])
-    rest = np.concatenate([horizon - edges, edges[-2::-1]])
+    remaining = np.concatenate([horizon - edges, edges[-2::-1]])
     t = np.concatenate([edges, horizon - edges[-2::-1]])
     lengths = np.diff(edges)
-    return Mesh(t, rest, np.concatenate([lengths, lengths[::-1]]))
+    return Mesh(t, remaining, np.concatenate([lengths, lengths[::-1]]))
 
 
 def cell_weights(turns: Array) -> tuple[Array, Array]:
@@ -205,8 +205,8 @@ def few_modes(s: float, beta: float, size: float, horizon: float) -> LinearModes
 @lru_cache(maxsize=256)
 def _few_modes(s: float, beta: float, size: float, horizon: float) -> LinearModes:
     modes = compress(s, beta, size, horizon, rtol=ACCURACY)
-    rest = float(approximation_error(s, beta, size))
-    return LinearModes(2.0 * modes.rates, modes.kernel_weights, modes.signal_weights, rest, 0.0, modes.error)
+    missed = float(approximation_error(s, beta, size))
+    return LinearModes(2.0 * modes.rates, modes.kernel_weights, modes.signal_weights, missed, 0.0, modes.error)
 
 
 def kernel_weights(modes: LinearModes, mesh: Mesh) -> tuple[Array, Array]:
@@ -227,7 +227,7 @@ def last_row(modes: LinearModes, mesh: Mesh) -> tuple[Array, Array]:
     """The same for the last node alone."""
     turns = np.multiply.outer(modes.rates, mesh.lengths)
     far, near = (modes.weights[:, None] * mesh.lengths * weight for weight in cell_weights(turns))
-    decay = np.exp(-np.multiply.outer(modes.rates, mesh.rest[1:]))
+    decay = np.exp(-np.multiply.outer(modes.rates, mesh.remaining[1:]))
     return (far * decay).sum(axis=0), (near * decay).sum(axis=0)
 
 
@@ -277,4 +277,4 @@ def gaussian_march(equation: MeshEquation, schedules: Sequence[Array]) -> Array:
 def gaussian_parts(equation: MeshEquation, schedules: Sequence[Array]) -> list[dict[str, float]]:
     """``loss_e``, ``loss_one`` and ``noise_one`` of each schedule (:meth:`MeshEquation.parts`), Gaussian features."""
     total = gaussian_march(equation, schedules)[-1]
-    return [{"loss_e": float(e), "loss_one": 1.0 + float(one), "noise_one": float(one)} for e, one in total]
+    return [{"loss_e": float(e), "loss_one": 1.0 + float(noise), "noise_one": float(noise)} for e, noise in total]

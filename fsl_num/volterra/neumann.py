@@ -117,19 +117,19 @@ def neumann_series(problem: Problem, t: Any, *, terms: int = 12) -> NeumannSerie
     if count > _MOST_TERMS:
         raise ValueError(f"terms must be at most {_MOST_TERMS}, got {count}: they fall like powers of the contraction")
     array, _ = times("t", t, upper=problem.end * (1 + 1e-12))
-    wanted = np.unique(np.minimum(array.ravel(), problem.end))
-    if wanted.size == 0:
+    at_times = np.unique(np.minimum(array.ravel(), problem.end))
+    if at_times.size == 0:
         raise ValueError("t must hold at least one time, got none")
-    forcing = problem.model.forcing(wanted)
+    forcing = problem.model.forcing(at_times)
     previous, error = None, float("inf")
-    ends, remaining = panel_ends(problem, wanted, _RATIO)
+    ends, remaining = panel_ends(problem, at_times, _RATIO)
     for refinement in range(4):
         if refinement:
             ends, remaining = halved(problem, ends, remaining)
         series = _apply(problem, ends, remaining, count)
         at_ends = np.concatenate([np.zeros((count, 1)), series[:, :, -1]], axis=1)
-        late = np.searchsorted(-remaining, -(problem.end - wanted))
-        fine = at_ends[:, np.where(wanted < 0.5 * problem.end, np.searchsorted(ends, wanted), late)]
+        late = np.searchsorted(-remaining, -(problem.end - at_times))
+        fine = at_ends[:, np.where(at_times < 0.5 * problem.end, np.searchsorted(ends, at_times), late)]
         if previous is not None:
             error = _ROUNDING + float((np.abs(fine - previous) / (forcing + fine.sum(axis=0))).max())
             if error <= 2.0 * _ROUNDING:
@@ -145,6 +145,6 @@ def neumann_series(problem: Problem, t: Any, *, terms: int = 12) -> NeumannSerie
     # collocation cannot hold, computed ones may not.
     ratios = np.minimum.accumulate((grid[1:] / grid[:-1]).max(axis=1))
     above = grid[1:].sum(axis=0) / grid[0]
-    rest = float((grid[-1] / grid[0]).max()) * _geometric(float(ratios[-1]))
-    half, terms_of_risk, largest = (0.5 * each for each in (forcing, fine, grid.max(axis=1)))  # of f = 2E
-    return NeumannSeries(wanted, half, terms_of_risk, ratios, largest, float(above.max()), rest, error)
+    tail = float((grid[-1] / grid[0]).max()) * _geometric(float(ratios[-1]))
+    half, terms_of_risk, largest = (0.5 * part for part in (forcing, fine, grid.max(axis=1)))  # of f = 2E
+    return NeumannSeries(at_times, half, terms_of_risk, ratios, largest, float(above.max()), tail, error)

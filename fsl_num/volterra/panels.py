@@ -58,16 +58,19 @@ def radau_rule() -> Radau:
         np.array(part, dtype=object) for part in (table.eigenvalues, table.vectors, table.inverse)
     )
     exact = (vectors * values @ inverse, values, vectors, inverse)
-    matrix, *parts = (each.astype(np.complex128) for each in exact)
+    matrix, *parts = (part.astype(np.complex128) for part in exact)
     return Radau(np.array(table.nodes, dtype=np.float64), matrix.real, *parts)
 
 
-def panel_ends(problem: Problem, wanted: Array, ratio: float) -> tuple[Array, Array]:
+def panel_ends(problem: Problem, asked: Array, ratio: float) -> tuple[Array, Array]:
     """Return the panel ends twice, as t and as end - t: the smaller of the two is exact, the other its complement."""
     end, unit = problem.end, 1.0 / problem.model.fastest
     cuts = [0.0, *problem.breaks, end]
     shares = np.array([0.0] if isinstance(problem.gamma, Discrete) else [0.0, 0.25, 0.5, 0.75])
-    early, late = [np.array([0.0]), wanted[wanted < 0.5 * end]], [np.array([0.0]), end - wanted[wanted >= 0.5 * end]]
+    early, late = (
+        [np.array([0.0]), asked[asked < 0.5 * end]],
+        [np.array([0.0]), end - asked[asked >= 0.5 * end]],
+    )
     for low, high in zip(cuts[:-1], cuts[1:], strict=True):
         width = high - low
         # grow from the break: the loss relaxes from it on all time scales
@@ -90,14 +93,14 @@ def panel_ends(problem: Problem, wanted: Array, ratio: float) -> tuple[Array, Ar
     return np.concatenate([first, end - last]), np.concatenate([end - first, last])
 
 
-def halved(problem: Problem, times: Array, remaining: Array, which: Any = None) -> tuple[Array, Array]:
-    """Return the ends of twice as many panels: every panel, however short, in two; or those of a mask ``which``."""
+def halved(problem: Problem, times: Array, remaining: Array, mask: Any = None) -> tuple[Array, Array]:
+    """Return the ends of twice as many panels: every panel, however short, in two; or those of a mask ``mask``."""
     is_early = times[1:] < 0.5 * problem.end
     by_time, by_rest = 0.5 * (times[:-1] + times[1:]), 0.5 * (remaining[:-1] + remaining[1:])
     middle = np.where(is_early, by_time, problem.end - by_rest)
-    rest = np.where(is_early, problem.end - by_time, by_rest)
-    places = np.arange(1, len(times)) if which is None else 1 + np.flatnonzero(which)
-    return np.insert(times, places, middle[places - 1]), np.insert(remaining, places, rest[places - 1])
+    remaining_middle = np.where(is_early, problem.end - by_time, by_rest)
+    places = np.arange(1, len(times)) if mask is None else 1 + np.flatnonzero(mask)
+    return np.insert(times, places, middle[places - 1]), np.insert(remaining, places, remaining_middle[places - 1])
 
 
 def resolving(problem: Problem, times: Array, remaining: Array) -> tuple[Array, Array]:
@@ -114,8 +117,8 @@ def resolving(problem: Problem, times: Array, remaining: Array) -> tuple[Array, 
         is_early = (times[1:] < 0.5 * problem.end)[:, None]
         steps = widths[:, None] * between
         t = np.where(is_early, times[:-1, None] + steps, problem.end - (remaining[:-1, None] - steps))
-        rest = np.where(is_early, problem.end - t, remaining[:-1, None] - steps)
-        there = problem.gamma_on(t.ravel(), rest.ravel()).reshape(t.shape)
+        remaining_there = np.where(is_early, problem.end - t, remaining[:-1, None] - steps)
+        there = problem.gamma_on(t.ravel(), remaining_there.ravel()).reshape(t.shape)
         size = np.abs(gamma).max(axis=1) + 1e-6 * np.abs(gamma).max()
         missed = np.abs(gamma @ interpolation.T - there)
         missed[widths * _NEAR < _nudge(problem), 0] = 0.0  # that near, a break of gamma may be meant
@@ -141,15 +144,15 @@ def collocation_points(problem: Problem, times: Array, remaining: Array) -> tupl
     left = np.where(is_early[:, None], problem.end - by_time, by_rest)
     left[:, -1], t[:, -1] = remaining[1:], times[1:]
     # A function may jump at the very end, where no break says so, and points closer than rounding are the end itself.
-    inside, rest = np.minimum(t, np.nextafter(problem.end, 0.0)), left.copy()
+    inside, remaining_inside = np.minimum(t, np.nextafter(problem.end, 0.0)), left.copy()
     inside[:, -1] = np.nextafter(t[:, -1], 0.0)
     jumps = _end_at_a_jump(problem, times[1:])
     nudge = np.where(jumps, np.minimum(_nudge(problem), 0.5 * widths), 0.0)
     inside[:, -1] -= nudge
-    rest[:, -1] += nudge
+    remaining_inside[:, -1] += nudge
     if jumps[-1]:  # the last panels are shorter than the rounding of the jump's place
-        rest = np.maximum(rest, _nudge(problem))
-    gamma = problem.gamma_on(inside.ravel(), rest.ravel()).reshape(left.shape)
+        remaining_inside = np.maximum(remaining_inside, _nudge(problem))
+    gamma = problem.gamma_on(inside.ravel(), remaining_inside.ravel()).reshape(left.shape)
     return widths, np.clip(t, 0.0, problem.end), gamma
 
 
@@ -229,8 +232,8 @@ def jump_error(problem: Problem, t: Array, decays: Array, weights: Array) -> Arr
     if breaks.size == 0:
         return error
     near = np.minimum(_nudge(problem), 0.25 * np.diff(np.concatenate([[0.0], breaks, [problem.end]])))
-    rest = problem.end - breaks
-    before, after = (problem.gamma_on(breaks + x, np.maximum(rest - x, 0.0)) for x in (-near[:-1], near[1:]))
+    remaining_then = problem.end - breaks
+    before, after = (problem.gamma_on(breaks + x, np.maximum(remaining_then - x, 0.0)) for x in (-near[:-1], near[1:]))
     jumps, stable = np.abs(after - before) * _misplaced(problem, breaks), max(1.0 - problem.stability, 1e-3)
     slow, state, done, last = decays * stable, np.zeros_like(weights), 0, 0.0
     for i, count in enumerate(np.searchsorted(breaks, t + _nudge(problem), side="right")):
@@ -288,12 +291,12 @@ def refined(
     # Two solutions may agree at one time by chance while an earlier error still decays, so they are compared at probes
     # over the whole range too, and the error at t is the largest relative difference up to t.
     probes = np.geomspace(min(0.1 / problem.model.fastest, 0.1 * problem.end), problem.end, _PROBES)
-    wanted = np.unique(np.concatenate([t, probes]))
-    times, remaining = resolving(problem, *panel_ends(problem, wanted, _RATIO))
-    late = np.searchsorted(-remaining, -(problem.end - wanted))
-    place = np.where(wanted < 0.5 * problem.end, np.searchsorted(times, wanted), late)
+    at_times = np.unique(np.concatenate([t, probes]))
+    times, remaining = resolving(problem, *panel_ends(problem, at_times, _RATIO))
+    late = np.searchsorted(-remaining, -(problem.end - at_times))
+    place = np.where(at_times < 0.5 * problem.end, np.searchsorted(times, at_times), late)
     previous, panels, level = None, 0, 1
-    difference = np.full_like(wanted, np.inf)
+    difference = np.full_like(at_times, np.inf)
     for _ in range(_LEVELS):
         panels += len(times) - 1
         values = march(times, remaining)[level * place]
@@ -308,5 +311,5 @@ def refined(
             times, remaining = halved(problem, times, remaining)
             level *= 2
     error = (difference + floor) * np.abs(values)
-    asked = np.searchsorted(wanted, t)
+    asked = np.searchsorted(at_times, t)
     return values[asked], error[asked], {"panels": len(times) - 1, "modes": size, "evaluations": _STAGES * panels}

@@ -185,8 +185,8 @@ class Problem:
         if model.spectrum is None and model.size > _DIRECT:
             # The rest as the geometric series in gamma lambda/2 < 1000^-beta.
             for k in range(1, 13):
-                rest = exponential_sum(k * model.beta, 0.0, model.beta, model.size, start=_DIRECT + 1)
-                total += (0.5 * gamma) ** k * rest
+                tail = exponential_sum(k * model.beta, 0.0, model.beta, model.size, start=_DIRECT + 1)
+                total += (0.5 * gamma) ** k * tail
         return total
 
     def require_stable(self) -> None:

@@ -172,9 +172,9 @@ def radau_table(stages: int, digits: int) -> RadauTable:
     for alpha in (*upper, *real):
         right = _eigenvector(mp, xi, corner, alpha)[0]
         left = [-x if k % 2 else x for k, x in enumerate(right)]
-        values, others = ([mp.fdot(row, side) for row in basis] for side in (right, left))
+        values, values_left = ([mp.fdot(row, side) for row in basis] for side in (right, left))
         # a pair of eigenvalues has one row, doubled
         factor = (2 if len(vectors) < len(upper) else 1) / mp.fdot(left, right)
         vectors.append(values)
-        inverse.append([factor * weight * x for weight, x in zip(weights, others, strict=True)])
+        inverse.append([factor * weight * x for weight, x in zip(weights, values_left, strict=True)])
     return RadauTable(nodes, [*upper, *real], [list(row) for row in zip(*vectors, strict=True)], inverse)

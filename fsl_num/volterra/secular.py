@@ -56,12 +56,12 @@ def secular_zeros(rates: Array, weights: Array, gamma: float) -> tuple[Array, Ar
     high = np.minimum(high, gamma * weights.sum()) * (1.0 + 4.0 * _EPS)
     low = np.zeros(size)
     own = gamma * weights
-    others = np.where(np.eye(size, dtype=bool), 0.0, own)
+    weights_beside = np.where(np.eye(size, dtype=bool), 0.0, own)
     # the pole itself, which has no weight here, is moved out of the way of the division
     np.fill_diagonal(gaps, 1.0)
     x = np.minimum(own, 0.5 * high)
     for _ in range(100):
-        shares = others / (x[:, None] + gaps)
+        shares = weights_beside / (x[:, None] + gaps)
         total = shares.sum(axis=1)
         slope = 1.0 - total + x * (shares / (x[:, None] + gaps)).sum(axis=1)
         value = x * (1.0 - total) - own
@@ -106,16 +106,16 @@ def balance_at_pole(gamma: Any, weights: list[Any], gaps: list[Any], k: int) -> 
     >>> balance_at_pole(0.5, [1.0], [0.0], 0)(0.5)
     (0.0, 1.0)
     """
-    others = [(w, gap) for i, (w, gap) in enumerate(zip(weights, gaps, strict=True)) if i != k]
+    beside = [(w, gap) for i, (w, gap) in enumerate(zip(weights, gaps, strict=True)) if i != k]
 
     def balance(x: Any) -> tuple[Any, Any]:
-        rest = slope = 0 * x
-        for w, gap in others:
+        shares = slope = 0 * x
+        for w, gap in beside:
             inverse = 1 / (x + gap)
             share = w * inverse
-            rest += share
+            shares += share
             slope += share * inverse
-        return x * (1 - gamma * rest) - gamma * weights[k], 1 - gamma * rest + gamma * x * slope
+        return x * (1 - gamma * shares) - gamma * weights[k], 1 - gamma * shares + gamma * x * slope
 
     return balance
 
@@ -274,9 +274,9 @@ def _evaluate_blocks(terms: _Terms, t: Array, size: int) -> tuple[Array, Array]:
         return np.asarray((early * weights[:, None]).T @ late).ravel()[: t.size]
 
     def raised(weights: Array) -> Array:
-        both = (early * weights[:, None]).T @ further
-        both += (weights @ first)[:, None]
-        return np.asarray(both).ravel()[: t.size]
+        values_there = (early * weights[:, None]).T @ further
+        values_there += (weights @ first)[:, None]
+        return np.asarray(values_there).ravel()[: t.size]
 
     p_error = terms.p_error + 4.0 * _EPS * np.abs(p)  # the times differ from those of the block by two roundings
     size_of = np.abs(leading)

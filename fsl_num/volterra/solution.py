@@ -93,8 +93,8 @@ def choose(problem: Problem, digits: int | None) -> tuple[str, str]:
             return "discrete", "gamma is constant on each of many steps"
         if problem.is_constant and (problem.model.spectrum is None or problem.model.spectrum.size <= _MOST_SECULAR):
             return "secular", "gamma is constant"
-        what = "every gamma and size" if problem.closure == "volterra" else "the closure 'gaussian'"
-        return "panels", f"the fast float64 method for {what}"
+        domain = "every gamma and size" if problem.closure == "volterra" else "the closure 'gaussian'"
+        return "panels", f"the fast float64 method for {domain}"
     if not problem.is_constant:
         if problem.model.size > _EXACT_UP_TO and _enclosable(problem, digits):
             return "enclosure", f"digits asked for, gamma piecewise polynomial and more than {_EXACT_UP_TO} modes"
@@ -160,7 +160,7 @@ def solve(
     kind = _METHODS[method]
     if digits is not None and not kind.precise:
         raise ValueError(
-            f"digits is only for the methods {', '.join(name for name, each in _METHODS.items() if each.precise)},"
+            f"digits is only for the methods {', '.join(name for name, solver in _METHODS.items() if solver.precise)},"
             f" not {method!r}"
         )
     if refusal := kind.refusal(method, problem):
@@ -179,9 +179,9 @@ def solve(
         why = "there is nothing to learn and no noise"
         return Solution(flat.reshape(shape), nothing, np.zeros(shape), method, 0, 0, why, digits)
     if kind.precise:
-        given = _exact_times(t, flat, digits or _FLOAT_DIGITS, fractions=method == "enclosure")
+        exact_times = _exact_times(t, flat, digits or _FLOAT_DIGITS, fractions=method == "enclosure")
         try:
-            solved, errors, facts = kind.load()(problem, given, digits or _FLOAT_DIGITS)
+            solved, errors, facts = kind.load()(problem, exact_times, digits or _FLOAT_DIGITS)
         except ModuleNotFoundError as missing:
             raise ImportError(f"method {method!r} needs python-flint: install the extra `rigor`") from missing
         floats = np.array([float(value) for value in solved])
@@ -246,10 +246,10 @@ def _exact_times(t: Any, flat: Array, digits: int, *, fractions: bool) -> list[A
     """
     mp = _context(digits + 30)
 
-    def exact(given: Any, rounded: float) -> Any:
-        if isinstance(given, Fraction):
-            return given if fractions else mp.convert(given)
-        return mp.convert(given) if hasattr(given, "_mpf_") else rounded
+    def exact(time: Any, rounded: float) -> Any:
+        if isinstance(time, Fraction):
+            return time if fractions else mp.convert(time)
+        return mp.convert(time) if hasattr(time, "_mpf_") else rounded
 
-    given = np.atleast_1d(np.asarray(t, dtype=object)).ravel()
-    return [exact(each, float(rounded)) for each, rounded in zip(given, flat, strict=True)]
+    raw = np.atleast_1d(np.asarray(t, dtype=object)).ravel()
+    return [exact(time, float(rounded)) for time, rounded in zip(raw, flat, strict=True)]

@@ -178,7 +178,7 @@ def cases(sample: Sample) -> Cases:
 def _shares(equation: MeshEquation, peak: float) -> list[tuple[str, Array]]:
     """Names of schedules and their rates over gamma_max."""
     mesh, forgotten = equation.mesh, equation.size**equation.beta
-    late = 0.5 * (mesh.rest[:-1] + mesh.rest[1:])
+    late = 0.5 * (mesh.remaining[:-1] + mesh.remaining[1:])
     shares = [(name, shape(name, equation)) for name in SHAPES]
     shares += [
         (f"nothing in the last {gap:g} M^beta", np.asarray(late > gap * forgotten, dtype=np.float64))

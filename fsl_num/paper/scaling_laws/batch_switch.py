@@ -90,8 +90,8 @@ def _excess_rays(sample: Sample) -> list[Ray]:
     ) -> dict[str, float]:
         """A switch at the node whose remaining time is nearest to one wanted."""
         equation = mesh_equation(s, beta, math.inf, horizon)
-        node = int(np.argmin(np.abs(np.log(equation.mesh.rest[:-1] / rest))))
-        numbers = {"T_1": equation.mesh.t[node], "T_2": equation.mesh.rest[node], "a": rate, "B": small,
+        node = int(np.argmin(np.abs(np.log(equation.mesh.remaining[:-1] / rest))))
+        numbers = {"T_1": equation.mesh.t[node], "T_2": equation.mesh.remaining[node], "a": rate, "B": small,
                    "sigma^2": noise, "excess": lost(equation, node, rate, small, small / SHARE, noise)}  # fmt: skip
         return {name: math.log(value) for name, value in numbers.items()}
 

@@ -48,7 +48,7 @@ def page(optima: Sequence[Row]) -> str:
     def text(folder: str, name: str) -> Markup:
         return Markup(folders[folder].joinpath(name).read_text(encoding="utf-8"))
 
-    table = [_allocation(each) for row in optima for each in row]
+    table = [_allocation(regime) for row in optima for regime in row]
     document = environment.get_template("explorer.html.j2").render(
         style=text("cards", "colours.css") + text("own", "explorer.css"),
         solver=text("own", "solver.js"), script=text("own", "explorer.js"),

@@ -128,7 +128,7 @@ def _chain(derivation: Derivation) -> Chain:
         Step(
             f"{RELATIONS[step.relation][0]} {latex(step.after)}",
             step.why,
-            tuple(_chain(each) for each in getattr(step.rule, "lemmas", ()) if isinstance(each, Derivation)),
+            tuple(_chain(lemma) for lemma in getattr(step.rule, "lemmas", ()) if isinstance(lemma, Derivation)),
         )
         for step in derivation
     )
@@ -145,19 +145,19 @@ def _remark(record: Outcome) -> str:
 def _relations(claim: Claim, claims: Sequence[Claim]) -> Iterator[tuple[str, list[str]]]:
     """How a claim stands to others, in both directions: a name and the ids."""
     yield "Rests on", list(claim.depends)
-    yield "Used by", [each.id for each in claims if claim.id in each.depends]
+    yield "Used by", [dependent.id for dependent in claims if claim.id in dependent.depends]
     yield "Corrected by", [claim.corrected_by] if claim.corrected_by else []
-    yield "Corrects", [each.id for each in claims if each.corrected_by == claim.id]
+    yield "Corrects", [corrected.id for corrected in claims if corrected.corrected_by == claim.id]
     yield "Strengthens", [claim.strengthens] if claim.strengthens else []
-    yield "Strengthened by", [each.id for each in claims if each.strengthens == claim.id]
+    yield "Strengthened by", [stronger.id for stronger in claims if stronger.strengthens == claim.id]
 
 
 def _tables(record: Outcome, text: Texts) -> Iterator[tuple[str, tuple[str, ...], list[tuple[object, ...]], set[int]]]:
     """What lies behind a verdict: caption, headings, rows, and the indices of columns of numbers."""
     holds = {True: "holds", False: "fails"}
     rows: list[tuple[object, ...]] = [
-        (each.regime, holds[each.holds], each.samples, interval(each.constants), number(each.drift), text(each.detail))
-        for each in record.regimes
+        (part.regime, holds[part.holds], part.samples, interval(part.constants), number(part.drift), text(part.detail))
+        for part in record.regimes
     ]
     yield "Regime by regime", ("regime", "verdict", "points", "constants", "drift", "what decided"), rows, {2, 3, 4}
     points = [(regime.regime, point) for regime in record.regimes for point in regime.points]
@@ -186,7 +186,7 @@ def _tables(record: Outcome, text: Texts) -> Iterator[tuple[str, tuple[str, ...]
 
 
 def _survivors(record: Outcome) -> list[str]:
-    return [f"{each.regime}: {mutant.name}" for each in record.regimes for mutant in each.mutants if not mutant.refuted]
+    return [f"{part.regime}: {mutant.name}" for part in record.regimes for mutant in part.mutants if not mutant.refuted]
 
 
 def _mutants(record: Outcome) -> Iterator[tuple[str, list[tuple[str, str]]]]:
@@ -206,5 +206,5 @@ def _once(name: str) -> str:
     >>> _once("excess risk: excess risk"), _once("upper: t to infinity")
     ('excess risk', 'upper: t to infinity')
     """
-    prefix, _, rest = name.partition(": ")
-    return prefix if prefix == rest else name
+    prefix, _, suffix = name.partition(": ")
+    return prefix if prefix == suffix else name

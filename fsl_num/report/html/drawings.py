@@ -144,8 +144,8 @@ def drift_plot(record: Outcome) -> dict[str, Any] | None:
         return None
     # Budgets may grow beyond any float; then the axis shows the logarithm of the scale, itself on a log scale.
     deep = max(curve.scale[-1] for _, curve in paths) > 2000 and min(curve.scale[0] for _, curve in paths) > 0
-    inner = [[math.log(each) if deep else each / math.log(10) for each in curve.scale] for _, curve in paths]
-    outer = [[min(max(each, -_FARTHEST), _FARTHEST) for each in curve.ratio] for _, curve in paths]
+    inner = [[math.log(scale) if deep else scale / math.log(10) for scale in curve.scale] for _, curve in paths]
+    outer = [[min(max(ratio, -_FARTHEST), _FARTHEST) for ratio in curve.ratio] for _, curve in paths]
     least, greatest = min(map(min, outer)), max(map(max, outer))
     room = max((greatest - least) * 0.06, (0.4 - (greatest - least)) / 2)
     x = Axis(min(map(min, inner)), max(map(max, inner)), 44, WIDTH - 18)

@@ -72,11 +72,11 @@ def place(nodes: Sequence[str], links: Iterable[Link], across: int = 5) -> Layou
     """
     links = list(dict.fromkeys(links))
     width = across * (BOX[0] + _BETWEEN)
-    parts = [_component(part, [each for each in links if each[0] in part], width) for part in _components(nodes, links)]
+    parts = [_component(part, [link for link in links if link[0] in part], width) for part in _components(nodes, links)]
     places: dict[str, Point] = {}
     routes: dict[Link, Sequence[Point]] = {}
     left = top = below = right = 0.0
-    for part in sorted(parts, key=lambda each: (-len(each.layers), -each.width)):
+    for part in sorted(parts, key=lambda component: (-len(component.layers), -component.width)):
         if left and left + part.width > width:
             left, top = 0.0, below
         stand = {node: (_MARGIN + left + x, _MARGIN + top + y) for node, (x, y) in part.stand().items()}
@@ -91,8 +91,8 @@ def place(nodes: Sequence[str], links: Iterable[Link], across: int = 5) -> Layou
 def _component(nodes: Sequence[str], links: Sequence[Link], width: float) -> _Component:
     """The component with the most boxes a layer that leave room for the lines between them."""
     most = int(width // (BOX[0] + _BETWEEN))
-    tried = (_Component(nodes, links, each) for each in range(most, 0, -1))
-    return next((each for each in tried if each.width <= width), _Component(nodes, links, 1))
+    tried = (_Component(nodes, links, boxes) for boxes in range(most, 0, -1))
+    return next((component for component in tried if component.width <= width), _Component(nodes, links, 1))
 
 
 class _Component:
@@ -119,7 +119,7 @@ class _Component:
         for sweep in range(12):  # sort each layer by where the neighbours of its nodes stand, there and back
             middles = {node: _middle(node, x) for node, (x, _) in self.stand().items()}
             for layer in self.layers if sweep % 2 == 0 else self.layers[::-1]:
-                means = {node: fmean(middles[each] for each in near[node] or [node]) for node in layer}
+                means = {node: fmean(middles[neighbour] for neighbour in near[node] or [node]) for node in layer}
                 layer.sort(key=means.__getitem__)
                 middles |= {node: _middle(node, x) for node, x in self._beside(layer)}
 
@@ -168,7 +168,7 @@ def _levels(nodes: Sequence[str], links: Sequence[Link], most: int) -> dict[str,
             before[target].append(source)
     level: dict[str, int] = {}
     for layer in range(len(nodes)):
-        ready = (node for node in nodes if node not in level and all(each in level for each in before[node]))
+        ready = (node for node in nodes if node not in level and all(base in level for base in before[node]))
         level |= dict.fromkeys([*islice(ready, most)], layer)
     return level
 
@@ -182,7 +182,7 @@ def _depths(nodes: Sequence[str], links: Iterable[Link]) -> dict[str, int]:
 
     def visit(node: str, path: frozenset[str]) -> int:
         if node not in depth:
-            depth[node] = 1 + max((visit(each, path | {each}) for each in before[node] if each not in path), default=-1)
+            depth[node] = 1 + max((visit(base, path | {base}) for base in before[node] if base not in path), default=-1)
         return depth[node]
 
     for node in nodes:

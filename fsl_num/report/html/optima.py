@@ -108,19 +108,19 @@ def _heading(letter: Any) -> str:
 
 def _under(program: tuple[Any, ...]) -> str:
     variables, budget, constraints = program
-    under = ", ".join(f"${latex(each)}$" for each in constraints)
+    under = ", ".join(f"${latex(constraint)}$" for constraint in constraints)
     return f"chosen ${', '.join(map(latex, variables))}$ with {under}, up to constants, for large ${latex(budget)}$"
 
 
 def _condition(wheres: Iterable[Any]) -> str:
     """Where one of the conditions holds."""
     cases = {frozenset() if where is None else frozenset(And.make_args(where)) for where in wheres}
-    while joined := next(((one, other) for one, other in combinations(cases, 2) if _joined(one, other)), ()):
+    while joined := next(((first, other) for first, other in combinations(cases, 2) if _joined(first, other)), ()):
         cases = (cases - {*joined}) | _joined(*joined)
     if frozenset() in cases:
         return "everywhere"
     return " or ".join(
-        ", ".join(f"${latex(each)}$" for each in sorted(case, key=_letter)) for case in sorted(cases, key=str)
+        ", ".join(f"${latex(relation)}$" for relation in sorted(case, key=_letter)) for case in sorted(cases, key=str)
     )
 
 
@@ -128,13 +128,13 @@ def _letter(relation: Any) -> str:
     return str(relation.args[0])
 
 
-def _joined(one: frozenset[Any], other: frozenset[Any]) -> set[frozenset[Any]]:
+def _joined(case: frozenset[Any], other: frozenset[Any]) -> set[frozenset[Any]]:
     """One condition for two that differ in one relation between the same sides; none where they differ in more."""
-    if len(one - other) != 1 or len(other - one) != 1:
+    if len(case - other) != 1 or len(other - case) != 1:
         return set()
-    (first,), (second,) = one - other, other - one
+    (first,), (second,) = case - other, other - case
     kinds = frozenset({type(first), type(second)})
     if first.args != second.args or kinds not in _TOGETHER:
         return set()
     together = _TOGETHER[kinds]
-    return {(one & other) | (frozenset() if together is None else {together(*first.args)})}
+    return {(case & other) | (frozenset() if together is None else {together(*first.args)})}

@@ -81,8 +81,8 @@ def pages(
     )
     template = made.from_string(_CARDS)
 
-    def card(kind: str, it: object) -> str:
-        lines = template.render(kind=kind, it=it).splitlines()
+    def card(kind: str, subject: object) -> str:
+        lines = template.render(kind=kind, it=subject).splitlines()
         return "\n".join(line for line in lines if line.strip())  # a blank line would end the HTML in Markdown
 
     verdicts = {record.claim_id: record for record in records}

@@ -59,11 +59,11 @@ def called(text: str) -> tuple[str, Call] | None:
     >>> called("cosine") is None
     True
     """
-    prefix, colon, rest = text.partition(":")
+    prefix, colon, call_text = text.partition(":")
     framework = _PREFIXES.get(prefix.strip().lower())
     if not colon or framework is None:
         return None
-    call = read(rest)
+    call = read(call_text)
     if call.name not in FRAMEWORKS[framework].schedulers:
         known = ", ".join(FRAMEWORKS[framework].schedulers)
         raise ValueError(f"{framework} has no scheduler {call.name!r} that is known here; the names are {known}")
@@ -104,15 +104,15 @@ def from_framework(text: str, *, peak: float, steps: int) -> Array:
 def _nested(framework: str, call: Call, peak: float, steps: int) -> dict[str, object]:
     """The arguments, with a scheduler among them as the function of the step that it is."""
 
-    def value(given: object) -> object:
-        if isinstance(given, list):
-            return [value(each) for each in given]
-        if not isinstance(given, Call):
-            return given
-        scheduler = FRAMEWORKS[framework].schedulers.get(given.name)
+    def value(argument: object) -> object:
+        if isinstance(argument, list):
+            return [value(argument) for argument in argument]
+        if not isinstance(argument, Call):
+            return argument
+        scheduler = FRAMEWORKS[framework].schedulers.get(argument.name)
         if scheduler is None:
-            raise ValueError(f"there is no scheduler {given.name!r}")
-        inner = _nested(framework, given, peak, steps)
+            raise ValueError(f"there is no scheduler {argument.name!r}")
+        inner = _nested(framework, argument, peak, steps)
         return lambda k: scheduler.shares(k, steps, peak, inner)
 
-    return {name: value(given) for name, given in call.arguments.items()}
+    return {name: value(argument) for name, argument in call.arguments.items()}

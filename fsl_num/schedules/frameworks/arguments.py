@@ -125,8 +125,10 @@ def matches(framework: Framework, rates: Array, peak: float) -> Iterator[Match]:
     landmarks = Landmarks.of(rates / peak)
     exact = []
     for name, scheduler in framework.schedulers.items():
-        given = {*scheduler.roles, *scheduler.choices, *scheduler.fixed}
-        if any(each.default is each.empty and key not in given for key, each in scheduler.arguments.items()):
+        known = {*scheduler.roles, *scheduler.choices, *scheduler.fixed}
+        if any(
+            parameter.default is parameter.empty and key not in known for key, parameter in scheduler.arguments.items()
+        ):
             continue  # it needs what rates do not tell
         closest: Match | None = None
         for arguments in _candidates(framework, scheduler, landmarks, peak):

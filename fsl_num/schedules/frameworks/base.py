@@ -99,10 +99,12 @@ class Scheduler:
     def _check(self, arguments: Mapping[str, Any]) -> None:
         known = self.arguments
         unknown = [name for name in arguments if name not in known]
-        missing = [name for name, each in known.items() if each.default is each.empty and name not in arguments]
+        missing = [
+            name for name, parameter in known.items() if parameter.default is parameter.empty and name not in arguments
+        ]
         if unknown or missing:
-            what = f"has no {', '.join(unknown)}" if unknown else f"needs {', '.join(missing)}"
-            raise TypeError(f"it {what}; its arguments are {', '.join(known) or 'none'}")
+            fault = f"has no {', '.join(unknown)}" if unknown else f"needs {', '.join(missing)}"
+            raise TypeError(f"it {fault}; its arguments are {', '.join(known) or 'none'}")
         for name, value in arguments.items():
             role = self.roles.get(name, "")
             if value is None or name in self.choices:

@@ -13,10 +13,10 @@ from fsl_num.validation import Array
 _WSD_DECAYS = {"linear": "linear", "cosine": "cosine", "exponential": "exponential", "minus_sqrt": "1-sqrt"}
 
 
-def _first(k: Array, lr_warmup_iters: int, lr_warmup_init: float, peak: float, rest: Array) -> Array:
+def _first(k: Array, lr_warmup_iters: int, lr_warmup_init: float, peak: float, after: Array) -> Array:
     init = share_of(lr_warmup_init, peak)
     rise = init + (1.0 - init) * k / max(lr_warmup_iters, 1)
-    return np.where((k <= lr_warmup_iters) & (lr_warmup_iters > 0), rise, rest)
+    return np.where((k <= lr_warmup_iters) & (lr_warmup_iters > 0), rise, after)
 
 
 def _constant(k: Array, steps: int, peak: float, *, lr_warmup_iters: int = 0, lr_warmup_init: float = 0.0) -> Array:
@@ -35,8 +35,8 @@ def _annealed(style: str) -> Any:
         lr_warmup_init: float = 0.0,
     ) -> Array:
         total, low = lr_decay_iters or steps, share_of(min_lr, peak)
-        rest = three_phases(k, lr_warmup_iters, lr_warmup_iters, total - lr_warmup_iters, shape(style), low)
-        return _first(k, lr_warmup_iters, lr_warmup_init, peak, rest)
+        after = three_phases(k, lr_warmup_iters, lr_warmup_iters, total - lr_warmup_iters, shape(style), low)
+        return _first(k, lr_warmup_iters, lr_warmup_init, peak, after)
 
     return formula
 
@@ -55,8 +55,8 @@ def _wsd(
 ) -> Array:
     start = (lr_decay_iters or steps) - lr_wsd_decay_iters
     fall = shape(lr_wsd_decay_style, _WSD_DECAYS)
-    rest = three_phases(k, lr_warmup_iters, start, lr_wsd_decay_iters, fall, share_of(min_lr, peak))
-    return _first(k, lr_warmup_iters, lr_warmup_init, peak, rest)
+    after = three_phases(k, lr_warmup_iters, start, lr_wsd_decay_iters, fall, share_of(min_lr, peak))
+    return _first(k, lr_warmup_iters, lr_warmup_init, peak, after)
 
 
 def _inverse(
@@ -70,9 +70,9 @@ def _inverse(
     lr_warmup_init: float = 0.0,
 ) -> Array:
     low = share_of(min_lr, peak)
-    rest = np.maximum(np.sqrt(max(lr_warmup_iters, 1) / np.maximum(k, 1.0)), low)
-    rest = np.where(k > (lr_decay_iters or steps), low, rest)
-    return _first(k, lr_warmup_iters, lr_warmup_init, peak, rest)
+    after = np.maximum(np.sqrt(max(lr_warmup_iters, 1) / np.maximum(k, 1.0)), low)
+    after = np.where(k > (lr_decay_iters or steps), low, after)
+    return _first(k, lr_warmup_iters, lr_warmup_init, peak, after)
 
 
 def _write(name: str, arguments: Mapping[str, Any], peak: float, steps: int) -> str:

@@ -65,7 +65,7 @@ def _arguments(call: ast.Call, text: str) -> dict[str, Any]:
 
 def _value(node: ast.expr, text: str) -> Any:
     if isinstance(node, (ast.List, ast.Tuple)):
-        return [_value(each, text) for each in node.elts]
+        return [_value(element, text) for element in node.elts]
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         return Call(node.func.id, _arguments(node, text))
     try:

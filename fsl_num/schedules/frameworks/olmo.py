@@ -11,9 +11,9 @@ from fsl_num.schedules.frameworks.base import SHAPES, Framework, Scheduler, shar
 from fsl_num.validation import Array
 
 
-def _steps_of(what: str, count: Any, fraction: Any, total: int) -> int:
+def _steps_of(name: str, count: Any, fraction: Any, total: int) -> int:
     if (count is None) == (fraction is None):
-        raise ValueError(f"exactly one of {what} and {what}_fraction must be given, the other be None")
+        raise ValueError(f"exactly one of {name} and {name}_fraction must be given, the other be None")
     return round(total * fraction) if count is None else int(count)
 
 
@@ -33,8 +33,8 @@ def _with_warmup(fall: Any) -> Any:
     ) -> Array:
         total = t_max or steps
         count = _steps_of("warmup", warmup, warmup_fraction, total)
-        rest = alpha_f + (1.0 - alpha_f) * fall(np.clip((k - count) / max(total - count, 1), 0.0, 1.0))
-        return np.where(k < count, _rise(k, count, warmup_min_lr, peak), np.where(k >= total, alpha_f, rest))
+        after = alpha_f + (1.0 - alpha_f) * fall(np.clip((k - count) / max(total - count, 1), 0.0, 1.0))
+        return np.where(k < count, _rise(k, count, warmup_min_lr, peak), np.where(k >= total, alpha_f, after))
 
     return formula
 
@@ -62,8 +62,8 @@ def _inverse_sqrt(
     warmup_min_lr: float = 0.0,
 ) -> Array:
     count = _steps_of("warmup", warmup, warmup_fraction, steps)
-    rest = alpha_f + (1.0 - alpha_f) * np.sqrt(count / k)
-    return np.where(k < count, _rise(k, count, warmup_min_lr, peak), rest)
+    after = alpha_f + (1.0 - alpha_f) * np.sqrt(count / k)
+    return np.where(k < count, _rise(k, count, warmup_min_lr, peak), after)
 
 
 def _wsd(

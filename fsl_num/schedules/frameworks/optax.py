@@ -29,9 +29,9 @@ def _warmup_cosine(
     """``decay_steps`` includes the warmup."""
     low, end = share_of(init_value, peak), share_of(end_value, peak)
     rise = low + (1.0 - low) * np.minimum(k / max(warmup_steps, 1), 1.0)
-    rest = _cosine(np.maximum(k - warmup_steps, 0.0), steps, peak, decay_steps=decay_steps - warmup_steps, alpha=end,
+    after = _cosine(np.maximum(k - warmup_steps, 0.0), steps, peak, decay_steps=decay_steps - warmup_steps, alpha=end,
                    exponent=exponent)  # fmt: skip
-    return np.where(k < warmup_steps, rise, rest)
+    return np.where(k < warmup_steps, rise, after)
 
 
 def _polynomial(

@@ -95,7 +95,7 @@ def _sequential(k: Array, steps: int, peak: float, *, schedulers: Sequence[Neste
             " SequentialLR(schedulers=[LinearLR(total_iters=9), CosineAnnealingLR(T_max=90)], milestones=[9])"
         )
     at = np.searchsorted(places, k, side="right")
-    shares = [each(k - begin) for each, begin in zip(schedulers, [0.0, *places], strict=True)]
+    shares = [scheduler(k - begin) for scheduler, begin in zip(schedulers, [0.0, *places], strict=True)]
     return np.stack(shares)[at, np.arange(k.size)]
 
 

@@ -27,8 +27,8 @@ def _formula(
     total = total_steps or steps
     warmup = min(warmup_steps, total)
     decay = total - warmup if decay_ratio is None else min(round(total * decay_ratio), total - warmup)
-    rest = three_phases(k, warmup, total - decay, decay, shape(decay_type, _DECAYS), min_lr_factor)
-    return np.where(k < warmup, (k + 1.0) / max(warmup, 1), np.where(k <= total - decay, 1.0, rest))
+    after = three_phases(k, warmup, total - decay, decay, shape(decay_type, _DECAYS), min_lr_factor)
+    return np.where(k < warmup, (k + 1.0) / max(warmup, 1), np.where(k <= total - decay, 1.0, after))
 
 
 def _write(name: str, arguments: Mapping[str, Any], peak: float, steps: int) -> str:

@@ -18,8 +18,8 @@ def _part(k: Array, warmup: int, total: int) -> Array:
     return (k - warmup) / max(total - warmup, 1)
 
 
-def _after_warmup(k: Array, warmup: int, rest: Array) -> Array:
-    return np.where(k < warmup, k / max(warmup, 1), rest)
+def _after_warmup(k: Array, warmup: int, after: Array) -> Array:
+    return np.where(k < warmup, k / max(warmup, 1), after)
 
 
 def _constant(k: Array, steps: int, peak: float) -> Array:

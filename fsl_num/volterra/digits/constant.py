@@ -76,7 +76,7 @@ def solve_constant(problem: Problem, times: list[Any], digits: int) -> tuple[lis
 
     if gamma == 0:
         roots = [-rate for rate in rates]
-        rest, slope, residues, edge = delta, mp.mpf(0), signals, mp.mpf(1)
+        constant_part, slope, residues, edge = delta, mp.mpf(0), signals, mp.mpf(1)
     else:
         starts = zero_starts(gamma, rates, weights)
         distances = [_root(mp, gamma, rates, weights, k, start) for k, start in enumerate(starts)]
@@ -87,9 +87,9 @@ def solve_constant(problem: Problem, times: list[Any], digits: int) -> tuple[lis
             edge, double = mp.mpf(1), min(range(size), key=lambda k: abs(roots[k]))
             first, second = (gamma * mp.fsum(w / r**n for w, r in zip(weights, rates, strict=True)) for n in (2, 3))
             start = mp.fsum(c / r for c, r in zip(signals, rates, strict=True)) - sigma2 * first
-            rest, slope = start / first + (delta + sigma2) * second / first**2, (delta + sigma2) / first
+            constant_part, slope = start / first + (delta + sigma2) * second / first**2, (delta + sigma2) / first
         else:
-            rest, slope = -sigma2 if limit == mp.inf else (delta + limit * sigma2) / (1 - limit), mp.mpf(0)
+            constant_part, slope = -sigma2 if limit == mp.inf else (delta + limit * sigma2) / (1 - limit), mp.mpf(0)
         residues = [
             mp.mpf(0) if k == double else residue(gamma, rates, weights, signals, delta + sigma2, k, x)
             for k, x in enumerate(distances)
@@ -97,7 +97,7 @@ def solve_constant(problem: Problem, times: list[Any], digits: int) -> tuple[lis
     values, errors = [], []
     for time in times:
         t = mp.convert(time)
-        parts = [rest, slope * t, *(r * mp.exp(p * t) for r, p in zip(residues, roots, strict=True))]
+        parts = [constant_part, slope * t, *(r * mp.exp(p * t) for r, p in zip(residues, roots, strict=True))]
         exact = mp.fsum(parts)
         # what was rounded in each residue (more near the edge of stability), and in the result
         lost = mp.fsum(abs(x) for x in parts) * size * mp.eps * 2**10 / edge
@@ -113,7 +113,7 @@ def _modes(mp: Any, problem: Problem, gamma: Any) -> tuple[list[Any], list[Any],
     shared: dict[Any, tuple[Any, Any]] = {}
     for x, signal in zip(*all_modes(mp, problem), strict=True):
         rate = x * (2 - own * x)
-        weight, others = shared.get(rate, (mp.mpf(0), mp.mpf(0)))
-        shared[rate] = (weight + x**2, others + signal)
+        weight, signals = shared.get(rate, (mp.mpf(0), mp.mpf(0)))
+        shared[rate] = (weight + x**2, signals + signal)
     rates = sorted(shared)
     return rates, [shared[rate][0] for rate in rates], [shared[rate][1] for rate in rates]

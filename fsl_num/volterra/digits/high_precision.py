@@ -47,14 +47,14 @@ _MODE_GUARD = 5  # digits by which few modes are better than the solution
 _FINER = 3  # and more with each round, so that the difference of two rounds holds what modes leave out
 
 
-def _panels(mp: Any, gamma: ExactGamma, wanted: list[Any], fastest: float, least: Any = 0.0) -> list[tuple[Any, Any]]:
+def _panels(mp: Any, gamma: ExactGamma, times: list[Any], fastest: float, least: Any = 0.0) -> list[tuple[Any, Any]]:
     """Return the panel ends as pairs (t, end - t), the smaller of which is exact; every break and wanted t is one.
 
     ``least``: the length on which gamma at the middle of its last piece injects nothing that would be seen.
     """
     end = gamma.end
     cuts = [mp.mpf(0), *gamma.breaks, end]
-    ends = {(t, end - t) for t in (*cuts, *wanted)}
+    ends = {(t, end - t) for t in (*cuts, *times)}
     for low, high in zip(cuts[:-1], cuts[1:], strict=True):
         graded = high == end and gamma.depth is not None
         limit = (low + high) / 2 if graded else high
@@ -81,10 +81,10 @@ def _gamma_table(mp: Any, gamma: ExactGamma, ends: list[tuple[Any, Any]], nodes:
     ``gamma`` is evaluated at the precision of ``mp``, which may be lower than that of the panels and nodes.
     """
     table, breaks = [], set(gamma.breaks)
-    for (t, left), (after, rest) in zip(ends[:-1], ends[1:], strict=True):
-        width = after - t if after < gamma.end / 2 else left - rest
+    for (t, left), (after, left_after) in zip(ends[:-1], ends[1:], strict=True):
+        width = after - t if after < gamma.end / 2 else left - left_after
         points = [(t + width * c, left - width * c) for c in nodes[:-1]]
-        last = (after * (1 - 2 * mp.eps), rest + 2 * after * mp.eps) if after in breaks else (after, rest)
+        last = (after * (1 - 2 * mp.eps), left_after + 2 * after * mp.eps) if after in breaks else (after, left_after)
         table.append((width, [gamma.value(mp.mpf(t), mp.mpf(r)) for t, r in (*points, last)]))
     return table
 
@@ -175,8 +175,8 @@ def solve_high_precision(
         kind = arithmetic(mp)
         depth = mp.mpf(10) ** -(digits + _UNSEEN) * min(mp.mpf(problem.end), 1 / mp.mpf(problem.model.fastest))
         gamma = exact_gamma(mp, problem, depth)
-        wanted = [_checked(mp, time, problem, gamma) for time in times]
-        ends = _panels(mp, gamma, wanted, problem.model.fastest, depth)
+        exact_times = [_checked(mp, time, problem, gamma) for time in times]
+        ends = _panels(mp, gamma, exact_times, problem.model.fastest, depth)
         radau = radau_table(stages, mp.dps)
         # the table's products lose digits before gamma comes in
         rough = private_context(digits + _GUARD)
@@ -184,7 +184,7 @@ def solve_high_precision(
         peak = 1.01 * float(max(max(gamma.value(*pair) for pair in ends), max(max(row) for _, row in table)))
         modes: DigitModes | None = None
         if problem.model.spectrum is None and problem.model.size > ALL_MODES:
-            least = _least(problem, ends, table, [float(t) for t in wanted])
+            least = _least(problem, ends, table, [float(t) for t in exact_times])
             spare = max(0, math.ceil(math.log10((1.0 + problem.model.noise) / least)))
             modes = few_modes(problem, digits + spare + _MODE_GUARD + _FINER * rounds, peak)
         system = _system(mp, problem, modes)
@@ -208,7 +208,7 @@ def solve_high_precision(
         missed = _left_out(mp, problem, modes, peak, max(solved))
         worst = [x + missed / value for x, value in zip(worst, solved, strict=True)]
     place = {pair[0]: i for i, pair in enumerate(ends)}
-    chosen = [place[t] for t in wanted]
+    chosen = [place[t] for t in exact_times]
     values = [out.mpf(solved[i]) for i in chosen]
     errors = [out.mpf(abs(solved[i]) * (worst[i] + mp.mpf(10) ** -digits)) for i in chosen]
     farthest = max(worst[i] for i in chosen) if chosen else worst[-1]
@@ -233,13 +233,13 @@ def _first_stages(problem: Problem, digits: int) -> int:
 
 
 def _least(
-    problem: Problem, ends: list[tuple[Any, Any]], table: list[tuple[Any, list[Any]]], wanted: list[float]
+    problem: Problem, ends: list[tuple[Any, Any]], table: list[tuple[Any, list[Any]]], times: list[float]
 ) -> float:
     """Return about a lower bound of f at the times: no feedback, and of each panel the least gamma and kernel."""
     starts = np.array([float(t) for t, _ in ends[:-1]])
     fed = problem.model.noise * np.array([float(width * min(row)) for width, row in table])
     bounds = []
-    for t in wanted:
+    for t in times:
         seen = starts < t
         # the panel before t may end later than t by a rounding only
         bounds.append(
@@ -263,10 +263,10 @@ def _left_out(mp: Any, problem: Problem, modes: DigitModes, peak: float, largest
     return (modes.signal_error + gamma * (largest + mp.mpf(problem.model.noise)) * modes.kernel_error) / (1 - back)
 
 
-def _running_difference(mp: Any, values: list[Any], others: list[Any]) -> list[Any]:
+def _running_difference(mp: Any, values: list[Any], finer: list[Any]) -> list[Any]:
     """Return the largest relative difference up to each panel end."""
     worst, largest = [], mp.mpf(0)
-    for value, other in zip(values, others, strict=True):
+    for value, other in zip(values, finer, strict=True):
         largest = max(largest, abs(mp.mpf(other) / value - 1))
         worst.append(largest)
     return worst

@@ -93,16 +93,16 @@ def solve_laplace(problem: Problem, times: list[Any], digits: int) -> tuple[list
     if not problem.is_constant:
         raise ValueError("method 'laplace' needs a constant gamma (a number or a Constant schedule)")
     digits = whole_count("digits", digits, least=10)
-    given, evaluations, contour = digits, 0, digits
+    asked, evaluations, contour = digits, 0, digits
     for _ in range(_TRIES):
         values, errors, facts = _on_contour(problem, times, contour)
         evaluations += facts["evaluations"]
-        lost = max((_lost(value, error, given) for value, error in zip(values, errors, strict=True)), default=0)
+        lost = max((_lost(value, error, asked) for value, error in zip(values, errors, strict=True)), default=0)
         if lost <= 0:
             break
         contour += lost + 2  # the error of the contour is absolute, and this loss has fallen far below what it was
-    out = private_context(given)
-    least = out.mpf(10) ** -given
+    out = private_context(asked)
+    least = out.mpf(10) ** -asked
     values = [out.mpf(value) for value in values]
     errors = [max(out.mpf(error), abs(value) * least) for value, error in zip(values, errors, strict=True)]
     return values, errors, {**facts, "evaluations": evaluations}

@@ -164,12 +164,12 @@ class TransferSums:
                 return first, second
             totals = [a + b for a, b in zip(totals, self._head(p, start, after), strict=True)]
             start = after
-            rest = self._tails(p, start)
-            if rest is not None:
+            tails = self._tails(p, start)
+            if tails is not None:
                 beyond = [mp.mpc(0), mp.mpc(0)] if math.isinf(self._size) else self._tails(p, int(self._size) + 1)
                 if beyond is None:
                     break
-                first, second = (a + b - c for a, b, c in zip(totals, rest, beyond, strict=True))
+                first, second = (a + b - c for a, b, c in zip(totals, tails, beyond, strict=True))
                 return first, second
             after *= 2
         raise ArithmeticError(f"the sums over the spectrum did not reach {mp.dps} digits at p = {mp.nstr(p, 5)}")

@@ -174,7 +174,7 @@ def few_modes(problem: Problem, digits: int, gamma_max: float) -> DigitModes:
 @lru_cache(maxsize=16)
 def _built(s: Any, beta: Any, size: float, end: float, gamma: float, digits: int) -> DigitModes:
     law = _Law(float(s), float(beta), size, end, gamma)
-    plan = min((_plan(law, digits, ratio) for ratio in _RATIOS), key=lambda each: each.count)
+    plan = min((_plan(law, digits, ratio) for ratio in _RATIOS), key=lambda plan_tried: plan_tried.count)
     mp = private_context(digits + _GUARD)
     s_, beta_ = mp.convert(s), mp.convert(beta)
     powers = (1 + s_ * beta_, 2 * beta_)
@@ -184,25 +184,25 @@ def _built(s: Any, beta: Any, size: float, end: float, gamma: float, digits: int
     pieces: list[tuple[int, float, int, tuple[int, ...]]] = [(*block, (0, 1)) for block in plan.blocks]
     if plan.last is not None:
         first, *numbers = plan.last
-        pieces += [(first, size + 1, n, (which,)) for which, n in enumerate(numbers)]
-    for first, after, n, which in pieces:
-        q = min(powers[i] for i in which)
+        pieces += [(first, size + 1, n, (index,)) for index, n in enumerate(numbers)]
+    for first, after, n, indices in pieces:
+        q = min(powers[i] for i in indices)
         x, w, mass, defect = _rule(digits, s, beta, first, after, n, q == powers[0])
         unit = mp.mpf(first)
         eigen += [unit**-beta_ * node for node in x]
         for i, row in enumerate((signals, kernel)):
-            if i not in which:
+            if i not in indices:
                 row += [mp.mpf(0)] * len(x)
                 continue
             shape = (powers[i] - q) / beta_
             row += [unit ** -powers[i] * weight * node**shape for node, weight in zip(x, w, strict=True)]
-            errors[i] += unit ** -powers[i] * _remainder(mp, law, first, after, n, i, which, mass, defect)
+            errors[i] += unit ** -powers[i] * _remainder(mp, law, first, after, n, i, indices, mass, defect)
     return DigitModes(tuple(eigen), tuple(kernel), tuple(signals), errors[0], errors[1])
 
 
-def _left(beta: float, first: int, after: float, which: tuple[int, ...]) -> float:
+def _left(beta: float, first: int, after: float, indices: tuple[int, ...]) -> float:
     """Return the left end of the interval: 0 for the last piece, whose rule is for one sum."""
-    return ((after - 1) / first) ** -beta if len(which) == 2 else 0.0
+    return ((after - 1) / first) ** -beta if len(indices) == 2 else 0.0
 
 
 def _rule(
@@ -236,13 +236,13 @@ def _rule(
 
 
 def _remainder(
-    mp: Any, law: _Law, first: int, after: float, n: int, i: int, which: tuple[int, ...], mass: Any, defect: Any
+    mp: Any, law: _Law, first: int, after: float, n: int, i: int, indices: tuple[int, ...], mass: Any, defect: Any
 ) -> Any:
     """Return the bound of what a rule misses of e (i = 0) or of the integral of K (i = 1), in units of the first."""
     if not mass:
         return mp.mpf(0)
-    rho, right, *growths = _ellipses(law, first, _left(law.beta, first, after, which))
-    shape = (law.powers[i] - min(law.powers[k] for k in which)) / law.beta
+    rho, right, *growths = _ellipses(law, first, _left(law.beta, first, after, indices))
+    shape = (law.powers[i] - min(law.powers[k] for k in indices)) / law.beta
     log = float(
         (shape * np.log(right) + growths[i] + np.log(rho / (rho - 1.0)) - 2 * n * np.log(rho)).min() + math.log(4.0)
     )

@@ -25,7 +25,7 @@ def zeta_tails(mp: Any, q: Any, beta: Any, first: int, count: int) -> list[Any]:
     1.0823232337111381
     """
     bits = mp.prec + 20
-    one = 1 << bits
+    scale = 1 << bits
     digits = mp.dps
 
     def starts(power: Any) -> int:
@@ -45,23 +45,23 @@ def zeta_tails(mp: Any, q: Any, beta: Any, first: int, count: int) -> list[Any]:
     for i, (power, end) in enumerate(zip(powers, ends, strict=True)):
         if i:
             terms = [x * y >> bits for x, y in zip(terms, factors, strict=True)]
-        total = mp.mpf(sum(terms[: end - first])) / one
+        total = mp.mpf(sum(terms[: end - first])) / scale
         x = mp.mpf(end)
         lead = (x / first) ** -power
-        rest = x / (power - 1) + mp.mpf(1) / 2
+        correction = x / (power - 1) + mp.mpf(1) / 2
         rising, k = power / x, 1
         while True:
             if len(bernoulli) < k:
                 bernoulli.append(mp.bernoulli(2 * k) / mp.factorial(2 * k))
             term = bernoulli[k - 1] * rising
-            rest += term
+            correction += term
             if abs(term * lead) <= mp.eps or k > 4 * digits + 50:
                 break
             rising *= (power + 2 * k - 1) * (power + 2 * k) / x**2
             k += 1
         if abs(term * lead) > mp.eps:
             raise ArithmeticError(f"Euler-Maclaurin did not reach {digits} digits from {end} on")
-        sums.append(total + lead * rest)
+        sums.append(total + lead * correction)
     return sums
 
 
@@ -70,10 +70,10 @@ def power_moments(mp: Any, q: Any, beta: Any, first: int, after: float, count: i
     moments = zeta_tails(mp, q, beta, first, count)
     if math.isinf(after):
         return moments
-    rest = zeta_tails(mp, q, beta, int(after), count)
+    tails = zeta_tails(mp, q, beta, int(after), count)
     ratio = mp.mpf(first) / int(after)
     lead, factor = ratio**q, ratio**beta
-    for i, tail in enumerate(rest):
+    for i, tail in enumerate(tails):
         moments[i] -= lead * tail
         lead *= factor
     return moments

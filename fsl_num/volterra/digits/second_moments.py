@@ -41,22 +41,22 @@ class OwnSystems:
     def step(self, h: Any, gamma: list[Any], state: list[Any]) -> tuple[list[Any], Any]:
         """Return the modes and f at the end of a panel of width ``h`` with ``gamma`` at its points."""
         kind, size = self._kind, self._stages
-        each = range(size)
-        scaled = [[h * self._matrix[i, k] for k in each] for i in each]
-        driving = kind.real([[scaled[i][k] * gamma[k] for k in each] for i in each])
-        history = [self._delta + self._noise for _ in each]
-        summed = kind.real([[h * 0 for _ in each] for _ in each])
+        indices = range(size)
+        scaled = [[h * self._matrix[i, k] for k in indices] for i in indices]
+        driving = kind.real([[scaled[i][k] * gamma[k] for k in indices] for i in indices])
+        history = [self._delta + self._noise for _ in indices]
+        summed = kind.real([[h * 0 for _ in indices] for _ in indices])
         slow = self._slow(float(h), max(float(x) for x in gamma))
         last_rows: dict[int, tuple[Any, list[Any]]] = {}
         for i in set(range(len(state))).difference(slow):
             damping = [self._rates[i] - self._squares[i] * g for g in gamma]
-            rows = [[(1 if k == n else 0) + scaled[k][n] * damping[n] for n in each] for k in each]
+            rows = [[(1 if k == n else 0) + scaled[k][n] * damping[n] for n in indices] for k in indices]
             inverse = kind.inverse(kind.real(rows))
             weighted = inverse * self._weights[i]
             summed = summed + weighted
             sums = _row_sums(inverse, size)
             history = [a + b * state[i] for a, b in zip(history, sums, strict=True)]
-            last_rows[i] = sums[-1] * state[i], [weighted[size - 1, k] for k in each]
+            last_rows[i] = sums[-1] * state[i], [weighted[size - 1, k] for k in indices]
         # the same for all slow modes together: a power series in lambda, whose coefficients are matrices
         terms: list[tuple[Any, list[Any]]] = []
         shares: list[Any] = []
@@ -68,13 +68,13 @@ class OwnSystems:
                 summed = summed + matrix * sum(weights)
                 sums, total = _row_sums(matrix, size), sum(starts)
                 history = [a + b * total for a, b in zip(history, sums, strict=True)]
-                terms.append((sums[-1], [matrix[size - 1, k] for k in each]))
+                terms.append((sums[-1], [matrix[size - 1, k] for k in indices]))
                 weights, starts = ([x * y for x, y in zip(row, shares, strict=True)] for row in (weights, starts))
         answer = summed * driving
-        matrix = [[(1 if i == k else 0) - answer[i, k] for k in each] for i in each]
+        matrix = [[(1 if i == k else 0) - answer[i, k] for k in indices] for i in indices]
         values = kind.solve(kind.real(matrix), kind.real([[x] for x in history]))
         injected = kind.trim(driving * values)
-        column = [injected[k, 0] for k in each]
+        column = [injected[k, 0] for k in indices]
         after = list(state)
         for i, (left, row) in last_rows.items():
             after[i] = left + _dot(row, column)
@@ -102,13 +102,13 @@ class OwnSystems:
 
     def _series(self, first: Any, second: Any) -> list[Any]:
         """Return C_0 = 1, C_p = first C_(p-1) + second C_(p-2), as many as are above rounding."""
-        kind, each = self._kind, range(self._stages)
-        one = kind.real([[self._delta * 0 + (1 if i == k else 0) for k in each] for i in each])
-        terms = [one, first]
+        kind, indices = self._kind, range(self._stages)
+        identity = kind.real([[self._delta * 0 + (1 if i == k else 0) for k in indices] for i in indices])
+        terms = [identity, first]
         while len(terms) < _MOST_TERMS:
             terms.append(kind.trim(first * terms[-1] + second * terms[-2]))
             if len(terms) % 3 == 0 and all(
-                abs(matrix[i, k]) < self._tiny for matrix in terms[-2:] for i in each for k in each
+                abs(matrix[i, k]) < self._tiny for matrix in terms[-2:] for i in indices for k in indices
             ):
                 return terms
         raise ArithmeticError(f"the series of slow modes did not end within {_MOST_TERMS} terms")

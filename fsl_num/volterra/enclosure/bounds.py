@@ -85,8 +85,8 @@ class ErrorBounds:
             self._driven = max(self._driven, (driven + self._left_out).upper())
             self._plain = [(f * x + y).upper() for f, x, y in zip(fades, plain, added, strict=True)]
             self._bounds = [
-                (fade * bound + more + gamma * weight * average * error).upper()
-                for fade, bound, more, weight, average in zip(
+                (fade * bound + addition + gamma * weight * average * error).upper()
+                for fade, bound, addition, weight, average in zip(
                     fades, bounds, added, modes.weights, averages, strict=True
                 )
             ]

@@ -110,9 +110,9 @@ def ball_modes(flint: Any, problem: Problem, digits: int, *, whole: bool = False
     delta = beyond(1 + s * beta, size)
     if whole:
         return BallModes(rates, weights, signals, delta, noise, None, [1] * len(rates))
-    wanted = flint.ctx.prec
+    precision = flint.ctx.prec
     for extra in _BITS_A_NODE:
-        with flint.ctx.workprec(wanted + extra * nodes):
+        with flint.ctx.workprec(precision + extra * nodes):
             try:
                 kernel, signal, scale = _tail_rules(flint, problem, head, nodes, beyond)
             except ArithmeticError:
@@ -120,7 +120,7 @@ def ball_modes(flint: Any, problem: Problem, digits: int, *, whole: bool = False
                     raise
                 continue
             numbers = [*kernel.nodes, *kernel.weights, *signal.nodes, *signal.weights]
-            if min(x.rel_accuracy_bits() for x in numbers) >= wanted:
+            if min(x.rel_accuracy_bits() for x in numbers) >= precision:
                 break
     count = flint.arb(flint.fmpz.fac_ui(2 * nodes))
     remainder = Remainder(kernel.norm / count, signal.norm / count, 2 / scale, 2 * nodes)

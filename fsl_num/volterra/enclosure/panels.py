@@ -36,18 +36,18 @@ class Panel:
     time: Any
 
 
-def cut(flint: Any, piece: Piece, wanted: list[Any], first: float, ratio: float) -> list[Panel]:
-    """Return the panels of a piece: the first of width ``first``, ends growing by ``ratio``, every ``wanted`` offset.
+def cut(flint: Any, piece: Piece, breaks: list[Any], first: float, ratio: float) -> list[Panel]:
+    """Return the panels of a piece: the first of width ``first``, ends growing by ``ratio``, cut at ``breaks`` too.
 
-    ``wanted``: rational offsets strictly inside (0, length).
+    ``breaks``: rational offsets strictly inside (0, length).
     """
     length = float(flint.arb(piece.length))
     count = math.ceil(math.log(length / first) / math.log(ratio)) if length > first else 0
     offsets = [length * (first / length) ** (i / count) for i in range(count, 0, -1)]
-    marks = [float(flint.arb(x)) for x in wanted]
-    # one in the near neighbourhood of a wanted time only costs a panel
+    marks = [float(flint.arb(x)) for x in breaks]
+    # an end in the near neighbourhood of a break only costs a panel
     kept = [x for x in offsets if not any(abs(x - mark) < 0.02 * x for mark in marks)]
-    inner = sorted({*wanted, *(flint.fmpq(*x.as_integer_ratio()) for x in kept)})
+    inner = sorted({*breaks, *(flint.fmpq(*x.as_integer_ratio()) for x in kept)})
     edges = [flint.fmpq(0), *inner, piece.length]
     polynomial = flint.arb_poly([flint.arb(c) for c in piece.coefficients])
     panels = []

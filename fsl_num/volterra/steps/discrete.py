@@ -190,8 +190,8 @@ def rounding_margin(system: LinearModes, stability: float, rtol: float) -> float
     >>> 0.8e-8 < rounding_margin(linear_modes(problem, 9.0), problem.stability, 1e-8) < 1e-8
     True
     """
-    one = np.ones(1)
-    return max(0.9 * (rtol - 2.0 * float(rounding(system, one, one, 1.0, stability)[0])), 0.1 * rtol)
+    unit = np.ones(1)
+    return max(0.9 * (rtol - 2.0 * float(rounding(system, unit, unit, 1.0, stability)[0])), 0.1 * rtol)
 
 
 def underflow(system: LinearModes, parts: int) -> float:
@@ -302,14 +302,14 @@ def solve_discrete(problem: Problem, t: Array, rtol: float) -> tuple[Array, Arra
     lengths = ends - np.where(np.diff(step, prepend=-1) > 0, 0.0, np.roll(ends, 1))
     gammas = plan.gammas[moving][step]
     at_end = ~inside & (offsets >= rates[index] - blur) & (t > 0.0)
-    wanted = index + at_end + np.searchsorted(index[inside], index + at_end, side="left")
-    wanted[inside] = index[inside] + np.arange(1, int(inside.sum()) + 1)
+    places = index + at_end + np.searchsorted(index[inside], index + at_end, side="left")
+    places[inside] = index[inside] + np.arange(1, int(inside.sum()) + 1)
     slopes = np.empty(lengths.size + 1 if blur.any() else 0)
     values, errors, facts = solve_steps(system, problem.stability, lengths, gammas, rtol, slopes)
-    values, errors = values[wanted], errors[wanted]
+    values, errors = values[places], errors[places]
     if blur.any():
         # f' changes by the jump of gamma times K(0) (f + sigma^2)
-        jump = np.abs(np.append(gammas, gammas[-1])[wanted] - gammas[np.maximum(wanted - 1, 0)])
-        steepest = np.abs(slopes[wanted]) + jump * float(system.weights.sum()) * (values + problem.model.noise)
+        jump = np.abs(np.append(gammas, gammas[-1])[places] - gammas[np.maximum(places - 1, 0)])
+        steepest = np.abs(slopes[places]) + jump * float(system.weights.sum()) * (values + problem.model.noise)
         errors = errors + 2.0 * blur * steepest
     return values, errors, {"modes": facts.modes, "evaluations": facts.evaluations}

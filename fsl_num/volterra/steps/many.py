@@ -101,9 +101,9 @@ def risks_of_schedules(
         message = f"steps of shared lengths, {shape[0]} schedules as columns, {system.rates.size} modes"
     else:
         run = map if executor is None else executor.map
-        one = partial(_alone, system, peak.stability, records, rtol)
-        both = np.array(list(run(one, np.broadcast_to(lengths, shape), columns)))
-        values, errors = both[:, 0], both[:, 1]
+        alone = partial(_alone, system, peak.stability, records, rtol)
+        results = np.array(list(run(alone, np.broadcast_to(lengths, shape), columns)))
+        values, errors = results[:, 0], results[:, 1]
         message = f"one schedule after the other, {system.rates.size} modes"
     missed = int(((errors > rtol * values) & (values > 0.0)).any(axis=1).sum())
     if missed:
@@ -113,19 +113,19 @@ def risks_of_schedules(
 
 def _batches(batch_sizes: Any) -> Array:
     """Check batch sizes; those of many steps of many schedules are not copied."""
-    given = np.atleast_1d(as_array("batch_sizes", batch_sizes))
-    if given.dtype == np.float64 and given.size and given.min() > 0.0 and given.max() < np.inf:
-        return given
-    return step_values("batch_sizes", given, zero=False)
+    sizes = np.atleast_1d(as_array("batch_sizes", batch_sizes))
+    if sizes.dtype == np.float64 and sizes.size and sizes.min() > 0.0 and sizes.max() < np.inf:
+        return sizes
+    return step_values("batch_sizes", sizes, zero=False)
 
 
 def _records(at: Any, steps: int) -> Any:
     """Check ``at``: rising whole numbers in [0, steps]."""
-    given = np.atleast_1d(as_array("at", steps if at is None else at))
-    whole = given.ndim == 1 and given.size > 0 and given.dtype.kind in "iu"
-    if not (whole and (np.diff(given) > 0).all() and 0 <= given[0] and given[-1] <= steps):
+    asked = np.atleast_1d(as_array("at", steps if at is None else at))
+    whole = asked.ndim == 1 and asked.size > 0 and asked.dtype.kind in "iu"
+    if not (whole and (np.diff(asked) > 0).all() and 0 <= asked[0] and asked[-1] <= steps):
         raise ValueError(f"at must be rising whole numbers in [0, {steps}], got {at!r}")
-    return given.astype(np.int64)
+    return asked.astype(np.int64)
 
 
 def _alone(

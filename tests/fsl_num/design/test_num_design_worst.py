@@ -32,7 +32,7 @@ def test_against_the_law_with_infinite_kernel_the_search_finds_the_forgotten_bur
     equation = mesh_equation(0.5, 2.0, 100.0, 1e6)
     found = worst_schedule(equation, 0.1 / equation.trace, 1e6, largest=False, infinite=True, searches=1)
     assert math.exp(found.excess) < 1e-2
-    late = equation.mesh.rest[:-1] < 3e3
+    late = equation.mesh.remaining[:-1] < 3e3
     assert found.gammas[late].max() < 0.05 * found.gammas.max()  # silence at the end
 
 

@@ -28,8 +28,8 @@ def test_what_is_lost_is_the_difference_of_two_risks(size, share):
 def test_for_small_rates_it_is_what_the_kernel_remembers(beta, rest):
     horizon, noise = 1e5, 1e6
     equation = mesh_equation(1.0, beta, math.inf, horizon)
-    node = int(np.argmin(np.abs(np.log(equation.mesh.rest[:-1] / rest))))
-    remembered = kernel_integral(equation.mesh.rest[node], horizon, beta)
+    node = int(np.argmin(np.abs(np.log(equation.mesh.remaining[:-1] / rest))))
+    remembered = kernel_integral(equation.mesh.remaining[node], horizon, beta)
     law = 0.5 * noise * 1e-7 * (1.0 / 2.0 - 1.0 / 8.0) * remembered
     # the signal is 1e-6 of the noise, and the loss exceeds the law by 1e-7 tr(H); kernels on the mesh are good to 1e-8
     assert lost(equation, node, 1e-7, 2.0, 8.0, noise) == pytest.approx(law, rel=5e-6)
