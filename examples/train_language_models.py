@@ -227,7 +227,7 @@ def main() -> None:
         trunk = chosen.checkpoints / f"{size}_stable.pt"
         for schedule in SCHEDULES:
             run = Run(f"{size}_{schedule}", (content[0], content[1]), chosen.checkpoints)
-            counts[size] = sum(each.numel() for each in run.model.parameters())
+            counts[size] = sum(parameter.numel() for parameter in run.model.parameters())
             if run.checkpoint.is_file():
                 run.load(run.checkpoint)
             elif schedule in ("wsd", "8-1-1"):

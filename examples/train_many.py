@@ -152,17 +152,19 @@ class Stack:
         self.reach = reach.to(DEVICE)
         streams = (torch.Generator().manual_seed(ORDER + seed) for seed in (0, 1))
         last = len(text[0]) - CONTEXT - 1
-        self.order = torch.stack([torch.randint(last, (most, WINDOWS), generator=each) for each in streams]).to(DEVICE)
+        self.order = torch.stack([torch.randint(last, (most, WINDOWS), generator=stream) for stream in streams]).to(
+            DEVICE
+        )
         self.losses, self.update = (
-            torch.compile(each, dynamic=False) if DEVICE == "cuda" else each for each in (losses, update)
+            torch.compile(function, dynamic=False) if DEVICE == "cuda" else function for function in (losses, update)
         )
 
     @torch.no_grad()
     def begin(self, place: int, seed: int) -> None:
         """A new model at a place."""
         self.state[0][place] = first_weights(self.width, self.layers, seed).to(DEVICE)
-        for each in self.state[1:]:
-            each[place] = 0.0
+        for moment in self.state[1:]:
+            moment[place] = 0.0
         self._copy()
 
     def _copy(self) -> None:
@@ -175,7 +177,7 @@ class Stack:
         loss = self.losses(self.weights, tokens, self.layers).sum()
         gradients = torch.autograd.grad(loss, list(self.weights.values()))
         with torch.no_grad():
-            flat = torch.cat([each.reshape(len(seeds), -1) for each in gradients], 1)
+            flat = torch.cat([gradient.reshape(len(seeds), -1) for gradient in gradients], 1)
             self.state[3].add_(flat.float() * turn[0, :, None])
             self.update(self.state, turn)
             self._copy()
@@ -186,7 +188,7 @@ class Stack:
         parts = self.held_out.split(WINDOWS)
         places = len(self.state[0])
         whole = sum(self.losses(self.weights, part.repeat(places, 1, 1), self.layers) for part in parts)
-        return [float(each) / len(parts) for each in whole]
+        return [float(loss) / len(parts) for loss in whole]
 
 
 def train(stack: Stack, runs: Sequence[Run]) -> None:
@@ -209,7 +211,7 @@ def train(stack: Stack, runs: Sequence[Run]) -> None:
             if run is not None and at[place] < run.turns.shape[1]:
                 turn[:, place], seeds[place] = run.turns[:, at[place]], run.seed
         where = torch.tensor([k if run and k < run.turns.shape[1] else 0 for k, run in zip(at, inside, strict=True)])
-        stack.step(*(each.to(DEVICE) for each in (torch.from_numpy(seeds), where, torch.from_numpy(turn))))
+        stack.step(*(tensor.to(DEVICE) for tensor in (torch.from_numpy(seeds), where, torch.from_numpy(turn))))
         turns, at = turns + 1, [k + 1 for k in at]
         if turns % EVERY == 0:
             for place, (run, loss) in enumerate(zip(inside, stack.held_out_losses(), strict=True)):
@@ -226,18 +228,20 @@ def decay(share: float, steps: int) -> np.ndarray:
 
 def family(steps: int) -> Iterator[Run]:
     """The runs of one size: schedules, peaks, a longer run, batches, another seed."""
-    one, usual = np.ones(steps, dtype=int), ("constant", "cosine", "wsd")
-    yield from (Run(f"{name}_{steps}_1", PEAK * shape(name, steps), one) for name in SCHEDULES)
-    yield from (Run(f"decay-{share}_{steps}_1", PEAK * decay(share, steps), one) for share in (0.1, 0.4, 0.7))
+    usual_size, usual = np.ones(steps, dtype=int), ("constant", "cosine", "wsd")
+    yield from (Run(f"{name}_{steps}_1", PEAK * shape(name, steps), usual_size) for name in SCHEDULES)
+    yield from (Run(f"decay-{share}_{steps}_1", PEAK * decay(share, steps), usual_size) for share in (0.1, 0.4, 0.7))
     for factor in (0.25, 0.5):
-        yield from (Run(f"{name}_{steps}_{factor}", factor * PEAK * shape(name, steps), one) for name in usual)
-    yield Run(f"cosine_{steps}_2", 2 * PEAK * shape("cosine", steps), one)
+        yield from (Run(f"{name}_{steps}_{factor}", factor * PEAK * shape(name, steps), usual_size) for name in usual)
+    yield Run(f"cosine_{steps}_2", 2 * PEAK * shape("cosine", steps), usual_size)
     for name in usual:
         yield Run(f"{name}_{3 * steps}_1", PEAK * shape(name, 3 * steps), np.ones(3 * steps, dtype=int))
-    yield from (Run(f"{name}_{steps}_1_fourfold", PEAK * shape(name, steps), 4 * one) for name in ("constant", "wsd"))
+    yield from (
+        Run(f"{name}_{steps}_1_fourfold", PEAK * shape(name, steps), 4 * usual_size) for name in ("constant", "wsd")
+    )
     later = np.where(np.arange(steps) < steps // 2, 1, 4)
     yield Run(f"constant_{steps}_1_later-fourfold", PEAK * shape("constant", steps), later)
-    yield from (Run(f"{name}_{steps}_1_seed", PEAK * shape(name, steps), one, 1) for name in ("constant", "wsd"))
+    yield from (Run(f"{name}_{steps}_1_seed", PEAK * shape(name, steps), usual_size, 1) for name in ("constant", "wsd"))
 
 
 def runs_of_size(width: int) -> Iterator[Run]:
@@ -264,11 +268,11 @@ def text() -> tuple[tuple[torch.Tensor, torch.Tensor], dict[str, object]]:
     origin = {
         "text": "the Python files of all packages installed, each once, in the order of their paths",
         "packages": sorted(path.name.removesuffix(".dist-info") for path in home.glob("*.dist-info")),
-        "bytes": [len(each) for each in joined],
-        "sha256": [hashlib.sha256(each).hexdigest() for each in joined],
+        "bytes": [len(part) for part in joined],
+        "sha256": [hashlib.sha256(part).hexdigest() for part in joined],
         "torch": torch.__version__,
     }
-    training, held_out = (torch.frombuffer(bytearray(each), dtype=torch.uint8).to(DEVICE) for each in joined)
+    training, held_out = (torch.frombuffer(bytearray(part), dtype=torch.uint8).to(DEVICE) for part in joined)
     return (training, held_out), origin
 
 

@@ -204,10 +204,13 @@ def main() -> None:
     for name in chosen.kinds:
         make, peak, (short, long) = KINDS[name]
         if chosen.batches:
-            wanted = [(f"{one}_{batches}", one, short, 1.0, BATCHES[batches]) for one, batches in batch_runs()]
+            wanted = [
+                (f"{schedule}_{batches}", schedule, short, 1.0, BATCHES[batches]) for schedule, batches in batch_runs()
+            ]
         else:
             wanted = [
-                (f"{one}_{steps}_{factor:.2g}", one, steps, factor, None) for one, steps, factor in runs(short, long)
+                (f"{schedule}_{steps}_{factor:.2g}", schedule, steps, factor, None)
+                for schedule, steps, factor in runs(short, long)
             ]
         for run, schedule, steps, factor, sizes in wanted:
             path = chosen.out / f"{name}_{run}.csv"

@@ -71,8 +71,8 @@ def same(written, printed, within=2e-3):
     found = re.fullmatch(".*?".join(wanted), printed, re.DOTALL)
     numbers = [number for part in parts for number in NUMBER.findall(part)]
     return found is not None and all(
-        abs(float(one) - float(other)) <= within * abs(float(one)) + 1e-12
-        for one, other in zip(numbers, found.groups(), strict=True)
+        abs(float(number) - float(other)) <= within * abs(float(number)) + 1e-12
+        for number, other in zip(numbers, found.groups(), strict=True)
     )
 
 
@@ -91,5 +91,5 @@ def rewritten(page):
 
 
 if __name__ == "__main__":
-    for each in PAGES:
-        each.write_text(rewritten(each), encoding="utf-8")
+    for page in PAGES:
+        page.write_text(rewritten(page), encoding="utf-8")

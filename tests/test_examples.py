@@ -61,10 +61,10 @@ def test_two_runs_predict_the_other_two(size):
     curves = {schedule: run_of(size, schedule).between_steps(1000, 8000) for schedule in SCHEDULES}
     result = fit([curves["constant"], curves["8-1-1"]], "fsl-simplified", intervals=False)
     last = {schedule: run_of(size, schedule).loss[-1] for schedule in SCHEDULES}
-    for schedule, each in result.scores([curves["wsd"], curves["cosine"]]).items():
+    for schedule, score in result.scores([curves["wsd"], curves["cosine"]]).items():
         # to predict the runs fitted for the others would be wrong by their distance
         wrong = abs(last["constant"] - last[schedule.split("_")[1]])
-        assert each.mean_relative_error < 0.015 and abs(each.final_error) < 0.3 * wrong
+        assert score.mean_relative_error < 0.015 and abs(score.final_error) < 0.3 * wrong
 
 
 @pytest.mark.parametrize("kind", ["convolutions", "perceptron", "transformer"])

@@ -32,7 +32,7 @@ def points(draw):
 @given(point=points())
 def test_brute_force_grows_as_derived(schedule, budget, point):
     order = optimal_allocation(schedule, budget).at(*point).excess_risk
-    ray = measure_risk(schedule, budget, *(float(each) for each in point), settled=True)
+    ray = measure_risk(schedule, budget, *(float(value) for value in point), settled=True)
     claimed = growth(float(order.power), float(order.log_power))
     assert claimed.judge((ray,)).holds
     assert not any(mutant.judge((ray,)).holds for mutant in claimed.mutants().values())

@@ -41,8 +41,8 @@ def test_every_property_test_tries_more_under_ci_and_by_night(profile, more):
         found = [examples(number) for number in (1, 8, 60)]
     finally:
         settings.load_profile(chosen_profile(os.environ))
-    assert [each.max_examples for each in found] == [max(1, int(number * more)) for number in (1, 8, 60)]
-    assert {each.deadline for each in found} == {None}
+    assert [trial.max_examples for trial in found] == [max(1, int(number * more)) for number in (1, 8, 60)]
+    assert {trial.deadline for trial in found} == {None}
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ ALL = chosen_profile(dict(os.environ)) == "nightly"
 
 def test_a_proof_is_accepted_for_its_own_formula_alone() -> None:
     # by day without the formulas of optimal allocations, each of which takes a second to derive
-    claims = [each for each in all_claims() if ALL or not file_of(each.id).startswith("fsl_num.paper.allocation")]
+    claims = [claim for claim in all_claims() if ALL or not file_of(claim.id).startswith("fsl_num.paper.allocation")]
     stated = [claim for claim in claims if isinstance(claim.formula, Formula | AllOf)]
     derived = sorted((claim for claim in stated if claim.derive is not None), key=lambda claim: claim.id)
     drawn = derived if ALL else Random(3).sample(derived, 10)
@@ -38,7 +38,9 @@ def test_a_proof_is_accepted_for_its_own_formula_alone() -> None:
 
 def test_part_of_a_proof_and_a_proof_and_more_are_not_the_proof() -> None:
     # the first three: the formulas of optimal allocations, which come later, take a second each to derive
-    several = list(islice((each for each in all_claims() if each.id in PROVED and isinstance(each.formula, AllOf)), 3))
+    several = list(
+        islice((claim for claim in all_claims() if claim.id in PROVED and isinstance(claim.formula, AllOf)), 3)
+    )
     assert len(several) == 3
     for claim in several:
         proof = claim.derivations()

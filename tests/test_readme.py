@@ -108,4 +108,4 @@ def test_a_source_distribution_has_what_its_tests_read():
     read = {name for text in sources for name in re.findall(r'\bROOT / "([\w.-]+)"', text) if (ROOT / name).exists()}
     read.discard(".git")  # asked for, and done without
     assert {".github", "docs"} <= read
-    assert [name for name in sorted(read) if not any(fnmatch(f"/{name}", each) for each in taken)] == []
+    assert [name for name in sorted(read) if not any(fnmatch(f"/{name}", pattern) for pattern in taken)] == []

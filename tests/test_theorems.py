@@ -29,7 +29,7 @@ from fsl_num.report.plain import plain
 from fsl_sym.domain import REGIMES
 from fsl_sym.symbols import beta, s
 
-IDS = [each.id for each in all_claims()]
+IDS = [claim.id for claim in all_claims()]
 KEPT = default_folder()
 """Read while tests are collected, before they get a folder of their own: what `fsl verify` found with the same sources,
 libraries and seed is not measured again. FSL_CACHE naming an empty folder measures everything."""
@@ -52,9 +52,9 @@ NEVER_LEFT_OUT = {
 def parameters_of(claims):
     """The ids without spaces, so that `pytest -k thm:wsd` runs one claim; claims that share a measurement together."""
     chosen = list(claims)
-    families = list(dict.fromkeys(each.family or each.id for each in chosen))
-    together = sorted(chosen, key=lambda each: families.index(each.family or each.id))
-    return [pytest.param(each.id, id="".join(each.id.split())) for each in together]
+    families = list(dict.fromkeys(claim.family or claim.id for claim in chosen))
+    together = sorted(chosen, key=lambda claim: families.index(claim.family or claim.id))
+    return [pytest.param(claim.id, id="".join(claim.id.split())) for claim in together]
 
 
 @pytest.fixture(scope="session")
@@ -88,12 +88,12 @@ def test_a_claim_is_checked(claim_id, outcome_of):
         assert (checked.resolution == {}) == (claim_id in UNRESOLVED), "the smallest error that the check refuses"
         # A claim with a correction beside it is one that fails as printed.
         assert subject.corrected_by is None
-    assert [regime.regime for regime in checked.regimes] == [each.name for each in subject.regime_objects()]
+    assert [regime.regime for regime in checked.regimes] == [regime.name for regime in subject.regime_objects()]
     assert [record.name for record in checked.derivations if not record.holds] == []
     assert (checked.verdict is Verdict.PROVED) == (claim_id in PROVED)
     refused = [mutant.name for regime in checked.regimes for mutant in regime.mutants if mutant.refuted]
     members = members_of_minima(subject)
-    undecided = {each for each in members if not any(f"without {each}" in name for name in refused)}
+    undecided = {member for member in members if not any(f"without {member}" in name for name in refused)}
     assert bool(undecided) == (claim_id in NEVER_LEFT_OUT), f"these members of a minimum decide nowhere: {undecided}"
     for regime, outcome_there in zip(subject.regime_objects(), checked.regimes, strict=True):
         # No regime is empty: each has its witnesses, exact points that lie in it.
@@ -102,7 +102,7 @@ def test_a_claim_is_checked(claim_id, outcome_of):
     assert json.loads(json.dumps(checked.to_json(), allow_nan=False))["claim_id"] == claim_id
 
 
-@pytest.mark.parametrize("claim_id", parameters_of(each for each in all_claims() if each.judged_by))
+@pytest.mark.parametrize("claim_id", parameters_of(claim for claim in all_claims() if claim.judged_by))
 def test_no_claim_is_judged_by_another_law_without_need(claim_id):
     subject = claim(claim_id)
     drawn = (sample for samples in samples_of(subject, "quick", 0).values() for sample in samples)
@@ -116,8 +116,8 @@ def members_of_minima(subject):
         for part in parts_of(subject.formula)
         if part.relation in ("~", "<~", "optimum") and isinstance(part.right, Expr)
     ]
-    chosen = [each for order in orders for each in order.atoms(Min, Max) if each.free_symbols - {s, beta}]
-    return {str(member).replace("**", "^") for each in chosen for member in each.args}
+    chosen = [minimum for order in orders for minimum in order.atoms(Min, Max) if minimum.free_symbols - {s, beta}]
+    return {str(member).replace("**", "^") for minimum in chosen for member in minimum.args}
 
 
 @pytest.mark.parametrize("claim_id", parameters_of(all_claims()))
@@ -135,18 +135,18 @@ def test_a_claim_is_checked_where_its_hypotheses_hold(claim_id):
         wanted = sides_of(subject, many)
         assert wanted - sides_of(subject, quick) == wanted - sides_of(subject, full) == set()
         for condition in sides.conditions:
-            assert any(condition.subs({s: one[0], beta: one[1]}) for one in full), condition
+            assert any(condition.subs({s: point[0], beta: point[1]}) for point in full), condition
 
 
 def measured_points(subject, count):
     """The points that a profile of so many draws a regime measures."""
-    return [own for each in points(subject, count, 0).values() for point in each for own in subject.own(*point)]
+    return [own for drawn in points(subject, count, 0).values() for point in drawn for own in subject.own(*point)]
 
 
 def sides_of(subject, measured):
     """The sides of the formula on which points lie, those on a line between two left out."""
     sides = subject.sides
-    return {sides.at(each) for each in measured if not (sides.between(each) or sides.silent(each))}
+    return {sides.at(point) for point in measured if not (sides.between(point) or sides.silent(point))}
 
 
 @pytest.mark.parametrize("claim_id", parameters_of(all_claims()))
@@ -161,7 +161,7 @@ def test_a_claim_is_shown_whole(claim_id):
             words = seen(Texts()(text))
             assert letters(words, {"infinity": "∞", "sum": "∑"}) == letters(text, SIGNS)
             assert seen(Texts().sentence(text)).lower() == words.lower()
-    theorems = [plain(f"${each.conclusion.latex()}$") for each in subject.derivations()]
+    theorems = [plain(f"${theorem.conclusion.latex()}$") for theorem in subject.derivations()]
     for signs in (plain(paper_words(subject.quoted)), *theorems):
         assert not re.search(r"[\\$`]", signs)
 
@@ -193,7 +193,7 @@ def test_a_claim_stands_in_its_role(claim_id):
         # What corrects may stand elsewhere in the paper itself; a step of a proof or a by-product corrects nothing.
         assert correction.role in ("printed", "corrected", "stronger", "own")
     if subject.role == "corrected":
-        assert claim_id in {each.corrected_by for each in all_claims()}, "it corrects no claim"
+        assert claim_id in {known.corrected_by for known in all_claims()}, "it corrects no claim"
     if subject.strengthens is not None:
         assert claim(subject.strengthens).role in ("printed", "corrected")
     assert claim_id not in subject.depends
@@ -201,15 +201,15 @@ def test_a_claim_stands_in_its_role(claim_id):
 
 def test_no_id_stands_for_two_claims():
     assert len(set(IDS)) == len(IDS)
-    assert len({"".join(each.split()) for each in IDS}) == len(IDS)
+    assert len({"".join(claim_id.split()) for claim_id in IDS}) == len(IDS)
 
 
 def test_every_regime_is_checked():
-    assert {name for each in all_claims() for name in each.regimes} == {regime.name for regime in REGIMES}
+    assert {name for known in all_claims() for name in known.regimes} == {regime.name for regime in REGIMES}
 
 
 def test_no_claim_rests_on_itself():
-    resting = {each.id: set(each.depends) for each in all_claims()}
+    resting = {known.id: set(known.depends) for known in all_claims()}
     while resting:
         free = {name for name, others in resting.items() if not others & set(resting)}
         assert free, f"these rest on each other: {sorted(resting)}"
@@ -218,17 +218,19 @@ def test_no_claim_rests_on_itself():
 
 def assumed(subject):
     """What a claim assumes: relations, and the other texts without a remark in parentheses at their ends."""
-    relations = {relation for each in subject.hypotheses for relation in relations_of(each)}
-    prose = {re.sub(r" \(.*\)$", "", str(each)) for each in subject.hypotheses if not relations_of(each)}
+    relations = {relation for hypothesis in subject.hypotheses for relation in relations_of(hypothesis)}
+    prose = {
+        re.sub(r" \(.*\)$", "", str(hypothesis)) for hypothesis in subject.hypotheses if not relations_of(hypothesis)
+    }
     return relations | prose
 
 
 def test_what_fails_under_more_hypotheses_holds_under_no_fewer():
     # A claim that is wider than one of the same formula that fails, or as wide, contradicts it.
     # Formulas of optimal allocations take a second each to derive, and no two of them are alike.
-    compared = [each for each in all_claims() if not file_of(each.id).startswith("fsl_num.paper.allocation")]
-    failing = [each for each in compared if each.corrected_by is not None]
-    holding = [each for each in compared if each.corrected_by is None]
+    compared = [known for known in all_claims() if not file_of(known.id).startswith("fsl_num.paper.allocation")]
+    failing = [known for known in compared if known.corrected_by is not None]
+    holding = [known for known in compared if known.corrected_by is None]
     pairs = [(wide.id, narrow.id) for narrow in failing for wide in holding
              if wide.formula == narrow.formula and set(wide.regimes) >= set(narrow.regimes)
              and assumed(wide) <= assumed(narrow)]  # fmt: skip
@@ -255,9 +257,9 @@ def test_the_account_names_only_claims():
 
 def test_an_erratum_points_to_claims_and_gives_evidence():
     check_claims(errata(), IDS)
-    for each in errata():
-        assert each.evidence and each.as_printed != each.corrected
-        json.dumps(each.to_json(), allow_nan=False)
+    for erratum in errata():
+        assert erratum.evidence and erratum.as_printed != erratum.corrected
+        json.dumps(erratum.to_json(), allow_nan=False)
 
 
 UNCHECKED = {
@@ -269,16 +271,16 @@ UNCHECKED = {
 
 def about(erratum):
     """The claims that an erratum names."""
-    return [each for each in all_claims() if each.id in erratum.depends]
+    return [known for known in all_claims() if known.id in erratum.depends]
 
 
 def test_what_fails_as_printed_is_in_the_errata():
-    told = {each.id for erratum in errata() for each in about(erratum)}
-    assert [each.id for each in all_claims() if each.corrected_by and each.id not in told] == []
+    told = {subject.id for erratum in errata() for subject in about(erratum)}
+    assert [known.id for known in all_claims() if known.corrected_by and known.id not in told] == []
 
 
 def test_what_is_false_as_stated_is_a_claim_that_fails():
     # Slips of the pen, steps that do not follow, and places that contradict each other need not be claims.
-    false = [each for each in errata() if each.kind == "false as stated"]
-    unchecked = {each.id for each in false if not any(one.corrected_by for one in about(each))}
+    false = [erratum for erratum in errata() if erratum.kind == "false as stated"]
+    unchecked = {erratum.id for erratum in false if not any(subject.corrected_by for subject in about(erratum))}
     assert unchecked == set(UNCHECKED), "no claim that these errata are about fails as printed"

@@ -15,7 +15,7 @@ def modules():
 def offenders(paths, faults):
     """The files in which ``faults``, a function of the path and the source, finds any; and which."""
     found = {path.as_posix(): list(faults(path, (ROOT / path).read_text(encoding="utf-8"))) for path in paths}
-    return {path: each for path, each in found.items() if each}
+    return {path: faults_found for path, faults_found in found.items() if faults_found}
 
 
 def files_of_tests():

@@ -39,11 +39,11 @@ def mirrors(path):
     fsl_num/volterra/fast.py is tested in tests/fsl_num/volterra, in test_num_volterra_fast.py or test_num_fast.py, or
     with its package in test_num_volterra.py.
     """
-    package, *rest = path.with_suffix("").parts
-    rest = [part for part in rest if part != "__init__"]
+    package, *parts = path.with_suffix("").parts
+    parts = [part for part in parts if part != "__init__"]
     prefix = f"test_{package.removeprefix('fsl_')}_"
-    names = [f"{prefix}{'_'.join(rest[:size])}.py" for size in range(len(rest), 0, -1)]
-    names += [f"{prefix}{part}.py" for part in rest]
+    names = [f"{prefix}{'_'.join(parts[:size])}.py" for size in range(len(parts), 0, -1)]
+    names += [f"{prefix}{part}.py" for part in parts]
     return [f"{folder}/{name}" for folder in folders_of_tests(path) for name in names]
 
 

@@ -23,7 +23,7 @@ def private_names(source):
         elif isinstance(node, ast.Attribute) and _root(node) not in outside:
             used = [node.attr]
         elif isinstance(node, ast.Call) and _replaces(node) and _root(node.args[0]) not in outside:
-            texts = [each.value for each in node.args[:2] if isinstance(each, ast.Constant)]
+            texts = [argument.value for argument in node.args[:2] if isinstance(argument, ast.Constant)]
             used = [part for text in texts if isinstance(text, str) for part in text.split(".")]
         else:
             continue
@@ -60,14 +60,14 @@ def _is_of_outside(node, outside):
 def _imported(node):
     """The dotted names that a statement imports from our packages."""
     above = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
-    return [above + each.name for each in node.names if (above + each.name).split(".")[0] in PACKAGES]
+    return [above + alias.name for alias in node.names if (above + alias.name).split(".")[0] in PACKAGES]
 
 
 def _names_from_outside(tree):
     """The names that stand for modules of others, or for what is in them."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom) and not _imported(node):
-            yield from ((each.asname or each.name).split(".")[0] for each in node.names)
+            yield from ((alias.asname or alias.name).split(".")[0] for alias in node.names)
 
 
 def _root(node):

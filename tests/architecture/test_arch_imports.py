@@ -85,14 +85,14 @@ def test_every_forbidden_import_breaks_its_contract(tmp_path):
     for package in PACKAGES:
         shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    for module, source, _ in (each for imports in FORBIDDEN.values() for each in imports):
+    for module, source, _ in (case for imports in FORBIDDEN.values() for case in imports):
         with (tmp_path / module).open("a", encoding="utf-8") as stream:
             stream.write(f"\n{source}\n")
     result = lint_imports(tmp_path)
     assert result.returncode == 1
     broken = re.split(r"\n(?=R\d: )", result.stdout.rpartition("Broken contracts")[2])
     for contract, imports in FORBIDDEN.items():
-        (report,) = [each for each in broken if each.startswith(contract)]
+        (report,) = [line for line in broken if line.startswith(contract)]
         assert all(reported in report for _, _, reported in imports), report
 
 
@@ -100,7 +100,7 @@ def test_every_forbidden_import_breaks_its_contract(tmp_path):
 def loaded_after(*statements):
     """The top-level packages that one fresh interpreter has loaded after each of some statements, one after another."""
     shown = "print('loaded', *sorted({name.split('.')[0] for name in sys.modules}))"
-    code = "\n".join(["import sys", "sys.path.insert(0, '.')", *(f"{each}\n{shown}" for each in statements)])
+    code = "\n".join(["import sys", "sys.path.insert(0, '.')", *(f"{statement}\n{shown}" for statement in statements)])
     result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     return [set(line.split()[1:]) for line in result.stdout.splitlines() if line.startswith("loaded ")]
 

@@ -30,8 +30,10 @@ def parameters(value):
     """The names of what a public function, class or method takes, and of the fields of a class."""
     if inspect.isclass(value):
         own = {field.name for field in fields(value)} if is_dataclass(value) else set()
-        methods = [each for name, each in vars(value).items() if inspect.isfunction(each) and not name.startswith("_")]
-        return own.union(*(parameters(each) for each in methods))
+        methods = [
+            method for name, method in vars(value).items() if inspect.isfunction(method) and not name.startswith("_")
+        ]
+        return own.union(*(parameters(method) for method in methods))
     return set(inspect.signature(value).parameters) if callable(value) else set()
 
 

@@ -18,8 +18,8 @@ def homes(package):
     """The module of each public name, as the stub of the package says."""
     stub = ast.parse((ROOT / package / "__init__.pyi").read_text(encoding="utf-8"))
     imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
-    assert all(each.asname == each.name for node in imports for each in node.names)
-    return {each.name: node.module for node in imports for each in node.names}
+    assert all(alias.asname == alias.name for node in imports for alias in node.names)
+    return {alias.name: node.module for node in imports for alias in node.names}
 
 
 PUBLIC = [(package.__name__, name) for package in (fsl_sym, fsl_num) for name in package.__all__]
@@ -44,7 +44,7 @@ def test_a_public_name_is_documented_with_an_example(package, name):
 
 
 @pytest.mark.parametrize(
-    ("package", "name"), [each for each in PUBLIC if isclass(getattr(import_module(each[0]), each[1]))]
+    ("package", "name"), [entry for entry in PUBLIC if isclass(getattr(import_module(entry[0]), entry[1]))]
 )
 def test_every_public_method_is_called_in_an_example_of_its_class(package, name):
     assert not not_called(getattr(import_module(package), name))

@@ -15,8 +15,8 @@ def changeable(source):
     """Public dataclasses whose fields can be assigned to."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-            for each in map(ast.unparse, node.decorator_list):
-                if each.split("(")[0] in ("dataclass", "dataclasses.dataclass") and "frozen=True" not in each:
+            for decorator in map(ast.unparse, node.decorator_list):
+                if decorator.split("(")[0] in ("dataclass", "dataclasses.dataclass") and "frozen=True" not in decorator:
                     yield node.name
 
 

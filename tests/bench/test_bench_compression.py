@@ -28,7 +28,7 @@ def directly(s, beta, t):
     """Kernel and signal by the sums as they are written."""
     j = np.arange(1.0, SIZE + 1.0)
     kernel, signal = j ** (-2.0 * beta), j ** (-1.0 - s * beta)
-    factors = (np.exp(-2.0 * j**-beta * one) for one in t)
+    factors = (np.exp(-2.0 * j**-beta * time) for time in t)
     return np.array([(kernel @ factor, signal @ factor) for factor in factors]).T
 
 

@@ -111,7 +111,7 @@ def test_two_processes_share_the_work(benchmark):
         with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
             shared = runs(pool)  # starts the processes, which is not what is measured
             assert shared.excess_risk.tolist() == alone.excess_risk.tolist()
-            one, two = seconds(runs, lambda: runs(pool), clock=time.perf_counter)
+            single, double = seconds(runs, lambda: runs(pool), clock=time.perf_counter)
             before = dict(pool.map(process_time, range(20)))
             start = time.process_time()
             runs(pool)
@@ -119,7 +119,7 @@ def test_two_processes_share_the_work(benchmark):
             busiest = max(after - before[process] for process, after in dict(pool.map(process_time, range(20))).items())
         (processor,) = seconds(runs)
         told = {
-            "times as fast on two processes": one / two,
+            "times as fast on two processes": single / double,
             # what the first would be if nothing else ran on the machine
             "processor time alone over that of the busier process and of this one": processor / (busiest + here),
         }

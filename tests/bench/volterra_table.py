@@ -82,14 +82,14 @@ def own_ground(quick: bool) -> Iterator[Row]:
         taken, error = sharpest(graded, truth, rivals[0][2], (20, 30))  # more panels take it many seconds
         rivals.append(("voles, graded mesh, five Radau points, K as a function", taken, error))
     rates, start = outside.modes(problem)
-    rest = problem.model.approximation_error + problem.model.noise
+    floor = problem.model.approximation_error + problem.model.noise
     wanted = rivals[0][2] if rivals else 1e-12
 
     def ode(name: str, rtol: float) -> Any:
         from scipy.integrate import solve_ivp
 
         def slope(_: float, x: Any) -> Any:
-            return -2.0 * rates * x + rates**2 * (0.3 * (x.sum() + rest))
+            return -2.0 * rates * x + rates**2 * (0.3 * (x.sum() + floor))
 
         matrix = np.diag(-2.0 * rates) + 0.3 * (rates**2)[:, None]
         options = {} if name == "DOP853" else {"jac": lambda _, x: matrix}
@@ -244,7 +244,7 @@ def schedules(quick: bool) -> Iterator[Row]:
         plans = (Discrete(rates=rates, batch_sizes=batches[i]) for i in some)
         return [losses_of_steps(Problem(model, gamma=plan), rtol) for plan in plans]
 
-    one = seconds(lambda: alone(1e-8), 2)[0] / len(some)
+    alone_seconds = seconds(lambda: alone(1e-8), 2)[0] / len(some)
     singles = alone(1e-12)
     size = singles[0][2].modes
     plan = Discrete(rates=rates, batch_sizes=batches[0])
@@ -256,7 +256,7 @@ def schedules(quick: bool) -> Iterator[Row]:
         case = f"{count} schedules of {steps:.0e} steps of shared lengths, rtol {rtol:.0e}, {size} modes"
         rival = f"4 Q n flops of the recursion at {speed / 1e9:.0f} Gflop/s"
         yield Row(case, taken, error, rival, 4.0 * size * steps * count / speed, missed, "", True)
-    yield Row(case, taken, error, "one after the other", one * count, math.nan)
+    yield Row(case, taken, error, "one after the other", alone_seconds * count, math.nan)
     different = rates * rng.uniform(0.5, 1.0, (20, 1))
     taken, _ = seconds(lambda: risks_of_schedules(model, different, 1.0, rtol=1e-8), 1)
     case = f"20 schedules of {steps:.0e} steps, each of its own lengths, rtol 1e-8"

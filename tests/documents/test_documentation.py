@@ -94,7 +94,7 @@ def test_a_source_of_a_public_name_is_a_place_of_the_paper():
         for source in re.findall(r"Source: (.+?)(?:\n\n|\Z)", inspect.getdoc(getattr(package, name)) or "", re.DOTALL)
     ]
     assert len(sources) >= 45
-    assert [each for each in sources if not any(label in each[1] for label in places)] == []
+    assert [source for source in sources if not any(label in source[1] for label in places)] == []
 
 
 def test_the_site_is_built_with_numpy_and_sympy_as_the_command_loads_them():

@@ -16,7 +16,7 @@ class Run:
     """Replaces the work of verifying: ``outcome`` is what it finds, ``asked`` what it was asked for."""
 
     def __init__(self, monkeypatch):
-        self.outcome, self.asked = {each.id: record(each.id) for each in all_claims()}, []
+        self.outcome, self.asked = {claim.id: record(claim.id) for claim in all_claims()}, []
         monkeypatch.setattr("fsl_num.claims.runner.verify_all", self.verify_all)
 
     def verify_all(self, ids, *, progress=None, cache=None, **options):

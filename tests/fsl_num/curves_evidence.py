@@ -72,8 +72,8 @@ def protocols():
     p3 = [f"constant{low}", f"linear_0.2{low}", *p2]
     found = {size: split(size) for size in sizes()}
     for name, fitted, others in (("P1", p1, []), ("P2", p2, []), ("P3", p3, [f"linear_0.4{low}"])):
-        tests = [*others, *(each for each in known if each.endswith(high) and each not in fitted)]
-        found[name] = [known[each] for each in fitted], [known[each] for each in tests]
+        tests = [*others, *(name for name in known if name.endswith(high) and name not in fitted)]
+        found[name] = [known[name] for name in fitted], [known[name] for name in tests]
     return found
 
 
@@ -157,7 +157,7 @@ def single():
             others = result.scores([other for key, other in known.items() if key != name])
             rows[f"{name}: {result.law.name}"] = mean_score(others.values())
             widths = transfer(result.law, result.curves, result.theta, result.posterior)
-            worst = max(one.worst_relative_error for one in others.values())
+            worst = max(score.worst_relative_error for score in others.values())
             warned = any("do not determine the final loss" in note for note in result.notes)
             told[name] = f"{worst:.4f} {max(widths.values()):.4f} {'warned' if warned else 'not warned'}"
         print(f"\n{size}, fitted to one curve, mean over the eight others")
@@ -171,5 +171,5 @@ if __name__ == "__main__":
         sys.exit("FSL_LOSS_CURVES must name the folder with the curves")
     wanted = sys.argv[1:] or ["sizes", "laws", "published", "single"]
     modes = {"sizes": default_law, "laws": laws, "published": published, "single": single}
-    for one in wanted:
-        modes[one]()
+    for mode in wanted:
+        modes[mode]()

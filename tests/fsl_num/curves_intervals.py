@@ -49,8 +49,8 @@ def conformal(training, _):
     """The half-width, of log loss, that splits of the training runs give: fitted to 70 % of each, tried on the rest."""
     cuts = [int(np.quantile(curve.step, 0.7)) for curve in training]
     first = fit([curve.between_steps(0, cut) for curve, cut in zip(training, cuts, strict=True)], intervals=False)
-    rest = [curve.between_steps(cut + 1, curve.step[-1]) for curve, cut in zip(training, cuts, strict=True)]
-    errors = np.concatenate([np.log(first.predict(curve, None).loss / curve.observed) for curve in rest])
+    remainders = [curve.between_steps(cut + 1, curve.step[-1]) for curve, cut in zip(training, cuts, strict=True)]
+    errors = np.concatenate([np.log(first.predict(curve, None).loss / curve.observed) for curve in remainders])
     half = np.quantile(np.abs(errors), min(1.0, LEVEL * (1 + 1 / errors.size)))
     return lambda curve: np.full(curve.observed.size, half)
 
@@ -73,7 +73,7 @@ def bootstrap(training, result, refits=12, blocks=8):
 
     def width(curve):
         centre = result.predict(curve, None).loss
-        moved = np.stack([np.log(each.predict(curve, None).loss / centre) for each in drawn])
+        moved = np.stack([np.log(result.predict(curve, None).loss / centre) for result in drawn])
         return 1.645 * np.sqrt((moved**2).mean(axis=0) + noise**2)
 
     return width
@@ -109,7 +109,7 @@ def coverage():
                 for name, width in widths.items():
                     half = width(curve)
                     found[name].append(((errors <= half).mean(), interval_score(errors, half).mean()))
-        cells = [f"{held:.0%}, {score:.3g}" for held, score in (np.mean(each, axis=0) for each in found.values())]
+        cells = [f"{held:.0%}, {score:.3g}" for held, score in (np.mean(values, axis=0) for values in found.values())]
         print(f"| {family} | {len(found['final'])} | {' | '.join(cells)} |", flush=True)
 
 
@@ -149,24 +149,29 @@ def settings():
         with under(setting):
             for family, pairs in known.items():
                 found[family].append(judged(pairs))
-        held, scores = (np.array([each[-1] for each in found.values()])[:, part] for part in (slice(2), slice(2, 4)))
+        held, scores = (
+            np.array([values[-1] for values in found.values()])[:, part] for part in (slice(2), slice(2, 4))
+        )
         print(setting, "held", (100 * held).round().astype(int).tolist(), "scores", np.exp(np.log(scores).mean(axis=0)))
     print("left out      chosen: final losses held, rows held, scores")
-    for one in [*found, "none"]:
-        others = np.array([each for family, each in found.items() if family != one])
+    for out in [*found, "none"]:
+        others = np.array([values for family, values in found.items() if family != out])
         cost = np.log(others[..., 2:]).sum(axis=(0, 2)) + 1e3 * (others[..., 0].mean(axis=0) < LEVEL)
-        shown = found[one][np.argmin(cost)] if one in found else others.mean(axis=0)[np.argmin(cost)]
-        print("{:<12} {}: {:.0%}, {:.0%}, {:.3g}, {:.3g}".format(one, SETTINGS[np.argmin(cost)], *shown), flush=True)
+        shown = found[out][np.argmin(cost)] if out in found else others.mean(axis=0)[np.argmin(cost)]
+        print(
+            "{:<12} {}: {:.0%}, {:.0%}, {:.3g}, {:.3g}".format(out, SETTINGS[np.argmin(cost)], *shown),
+            flush=True,
+        )
 
 
 def left_out(held, scores, options):
     """Print what is best for all families but one, and what it gives on that one; the first option is the usual one."""
     print("left out      best  held as usual, with it  score as usual, with it")
-    for one in [*held, "none"]:
-        best = np.argmin(sum(np.log(each / each[0]) for family, each in scores.items() if family != one))
-        shown = [one] if one in held else list(held)
-        numbers = [np.mean([table[each][at] for each in shown]) for table in (held, scores) for at in (0, best)]
-        print("{:<12} {:5} {:14.0%} {:8.0%} {:15.0f} {:8.0f}".format(one, options[best], *numbers))
+    for out in [*held, "none"]:
+        best = np.argmin(sum(np.log(values / values[0]) for family, values in scores.items() if family != out))
+        shown = [out] if out in held else list(held)
+        numbers = [np.mean([table[family][at] for family in shown]) for table in (held, scores) for at in (0, best)]
+        print("{:<12} {:5} {:14.0%} {:8.0%} {:15.0f} {:8.0f}".format(out, options[best], *numbers))
 
 
 def beginnings():
@@ -176,7 +181,7 @@ def beginnings():
         curves = {id(curve): curve for pair in pairs for part in pair for curve in part}.values()
         rows = np.array([[summary(begun(curves, done, share)) for share in BEGINNINGS] for done in PARTS])
         for done, row in zip(PARTS, rows, strict=True):
-            cells = ["{:.2%}, {:.0%}, {:.0f}".format(*each) for each in row]
+            cells = ["{:.2%}, {:.0%}, {:.0f}".format(*cell) for cell in row]
             print(f"| {family} | {done:g} | {' | '.join(cells)} |", flush=True)
         held[family], scores[family] = rows[..., 1].mean(axis=0), np.exp(np.log(rows[..., 2]).mean(axis=0))
     left_out(held, scores, BEGINNINGS)
@@ -197,5 +202,5 @@ def begun(curves, done, share):
 if __name__ == "__main__":
     if folder() is None:
         sys.exit("FSL_LOSS_CURVES must name the folder with the curves")
-    for one in sys.argv[1:] or ["coverage", "settings", "beginnings"]:
-        {"coverage": coverage, "settings": settings, "beginnings": beginnings}[one]()
+    for mode in sys.argv[1:] or ["coverage", "settings", "beginnings"]:
+        {"coverage": coverage, "settings": settings, "beginnings": beginnings}[mode]()

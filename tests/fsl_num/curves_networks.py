@@ -102,14 +102,14 @@ def summary(rows):
     return float(np.sqrt(np.square(errors).mean())), float((errors <= halves).mean()), float(scores.mean())
 
 
-def over_pairs(kind, say=judged, *how):
+def over_pairs(kind, say=judged, *options):
     known = networks(kind)
-    return [row for names in PAIRS for row in say(known, names, *how)]
+    return [row for names in PAIRS for row in say(known, names, *options)]
 
 
-def printed(kind, what, rows):
+def printed(kind, label, rows):
     error, held, score = summary(rows)
-    print(f"{kind:<14} {what:<40} {error:7.2%} {held:6.0%} {score:6.0f}", flush=True)
+    print(f"{kind:<14} {label:<40} {error:7.2%} {held:6.0%} {score:6.0f}", flush=True)
 
 
 def over_peaks(known, pairs, law="auto"):
@@ -163,7 +163,7 @@ if __name__ == "__main__":
     for kind in USUAL if "batches" in sys.argv else ():
         for law in ("auto", "fsl-sgd", "fsl-full"):
             printed(kind, f"other batch sizes, {law}", over_batches(kind, law))
-    for kind in [each for each in sys.argv[1:] if each in KINDS] or (KINDS if len(sys.argv) == 1 else ()):
+    for kind in [argument for argument in sys.argv[1:] if argument in KINDS] or (KINDS if len(sys.argv) == 1 else ()):
         known, everything = networks(kind), []
         for names in SETS:
             rows = judged(known, names)

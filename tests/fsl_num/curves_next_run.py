@@ -38,7 +38,7 @@ class Worth:
     @property
     def rank(self):
         """The rank of the proposed run among the candidates, 1 for the best."""
-        return 1 + sum(each < self.proposed for each in self.after.values())
+        return 1 + sum(error < self.proposed for error in self.after.values())
 
 
 def families():
@@ -60,13 +60,13 @@ def worth(family, start):
     first = fit(family[start])
     plans = {name: run.plan for name, run in others.items()}
     found = next_run(first, plans, plans)
-    order = sorted(found.candidates, key=lambda each: -each.gain(found.before))
-    alone = np.mean([each.rmse for each in first.scores(list(others.values())).values()])
+    order = sorted(found.candidates, key=lambda candidate: -candidate.gain(found.before))
+    alone = np.mean([score.rmse for score in first.scores(list(others.values())).values()])
     after = {}
     for candidate in order:
-        both = fit([family[start], others[candidate.name]], intervals=False)
-        rest = [run for name, run in others.items() if name != candidate.name]
-        after[candidate.name] = float(np.mean([each.rmse for each in both.scores(rest).values()]))
+        pair = fit([family[start], others[candidate.name]], intervals=False)
+        unseen = [run for name, run in others.items() if name != candidate.name]
+        after[candidate.name] = float(np.mean([score.rmse for score in pair.scores(unseen).values()]))
     return Worth(float(alone), after)
 
 
@@ -82,7 +82,7 @@ def towards(family, start):
 
     for name, run in others.items():
         if abs(run.plan.peak / family[start].plan.peak - 1.0) < 0.01:
-            candidates = {other: each.plan for other, each in others.items() if other != name}
+            candidates = {other: run.plan for other, run in others.items() if other != name}
             proposed = next_run(first, run.plan, candidates).proposed
             after = {other: judged(fits[other], run) for other in candidates}
             every = [error for error, _ in after.values()]
@@ -102,7 +102,7 @@ def targets():
         rows = [row for start in firsts for row in towards(family, start)]
         alone, proposed, width, said = (np.array(column) for column in list(zip(*rows, strict=True))[:4])
         any_other = np.concatenate([row[4] for row in rows])
-        errors = [float(np.sqrt(np.mean(np.square(each)))) for each in (alone, any_other, proposed)]
+        errors = [float(np.sqrt(np.mean(np.square(errors_of)))) for errors_of in (alone, any_other, proposed)]
         cells = "{:.2%} | {:.2%} | {:.2%}".format(*errors)
         within, ratio = np.mean(np.abs(proposed) <= said), np.exp(np.mean(np.log(width / said)))
         print(f"| {name} | {len(rows)} | {cells} | {within:.0%} | {ratio:.2f} |", flush=True)

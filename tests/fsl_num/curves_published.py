@@ -61,7 +61,7 @@ class Reading:
 
 def measured(readings, theta):
     """The measures of the table, as a mean over curves."""
-    found = mean_score([score(each.observed, each(theta)) for each in readings])
+    found = mean_score([score(reading.observed, reading(theta)) for reading in readings])
     return np.array([getattr(found, name) for name in MEASURES])
 
 
@@ -71,13 +71,13 @@ def refined(readings, theta, loss):
 
     def objective(place):
         total = 0.0
-        for each in readings:
-            values = each(theta + HALF_UNIT * place)
+        for reading in readings:
+            values = reading(theta + HALF_UNIT * place)
             if loss == "log-huber":
-                size = np.abs(np.log(values / each.observed))
+                size = np.abs(np.log(values / reading.observed))
                 total += np.where(size < 1e-3, 0.5 * size**2, 1e-3 * (size - 5e-4)).sum()
             else:
-                total += ((values - each.observed) ** 2).mean()
+                total += ((values - reading.observed) ** 2).mean()
         return 1e4 * total
 
     starts = [np.zeros(7), *np.random.default_rng(0).uniform(-1, 1, (2, 7))]

@@ -51,7 +51,7 @@ def judged(seed):
 def rates_of(runs):
     """Of each of s, beta and the regime: (right, judged) over the runs."""
     found = [judged(seed) for seed in range(runs)]
-    columns = [[each for each in column if each is not None] for column in zip(*found, strict=True)]
+    columns = [[entry for entry in column if entry is not None] for column in zip(*found, strict=True)]
     return {name: (sum(column), len(column)) for name, column in zip(("s", "beta", "regime"), columns, strict=True)}
 
 

@@ -59,7 +59,7 @@ def row(known, sets):
     regrets = [regret for _, regret, _ in outcomes]
     gains = np.array([gain[1:] for *_, every in outcomes for gain in every])
     errors = np.abs(gains[:, 0] - gains[:, 1])
-    spread = [float(np.sqrt(np.mean(each**2))) for each in (gains[:, 0], errors)]
+    spread = [float(np.sqrt(np.mean(values**2))) for values in (gains[:, 0], errors)]
     held, scores = (errors <= gains[:, 2]).mean(), interval_score(errors, gains[:, 2]).mean()
     return len(sets), np.mean(regrets), max(regrets), len(gains), *spread, held, scores
 

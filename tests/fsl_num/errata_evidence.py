@@ -2,7 +2,7 @@
 
 from fsl_num.claims.errata import errata
 
-EVIDENCE = {each.id: each.evidence for each in errata()}
+EVIDENCE = {erratum.id: erratum.evidence for erratum in errata()}
 
 
 def assert_said(erratum, *numbers):

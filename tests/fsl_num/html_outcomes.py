@@ -72,8 +72,8 @@ def runner(size=12):
     claims = [claim(number, depends=(f"thm: claim/{number - 1}",) if number % 3 == 2 else ()) for number in range(size)]
     verdicts = list(Verdict)
     records = [
-        record(each.id, verdicts[at % len(verdicts)], verdicts[at % len(verdicts)].passes)
-        for at, each in enumerate(claims)
+        record(claim.id, verdicts[at % len(verdicts)], verdicts[at % len(verdicts)].passes)
+        for at, claim in enumerate(claims)
     ]
     claims[9] = claim(9, title="what thm: claim/1 leaves", corrected_by="thm: claim/1")
     long = "a title of many words that goes on and on " * 8

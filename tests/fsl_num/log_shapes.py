@@ -112,7 +112,9 @@ def wandb_chart(folder):
 
 def wandb_history(folder):
     records = merged("train/global_step", "train/loss", "eval/loss", "train/learning_rate")
-    records = [{"_step": at, "_runtime": at * 1.5, "_timestamp": 1.7e9 + at, **each} for at, each in enumerate(records)]
+    records = [
+        {"_step": at, "_runtime": at * 1.5, "_timestamp": 1.7e9 + at, **record} for at, record in enumerate(records)
+    ]
     return Shape([table(folder / "history.csv", records, columns_of(records))])
 
 
@@ -246,7 +248,7 @@ def nanochat(folder):
          "train/lrm": float(rate(k) / PEAK)}
         for k in VALIDATION
     ]  # fmt: skip
-    path = text(folder / "nanochat.jsonl", "".join(json.dumps(each) + "\n" for each in records))
+    path = text(folder / "nanochat.jsonl", "".join(json.dumps(record) + "\n" for record in records))
     return Shape([path], loss=lambda k: validation_loss(k) * 0.3, scale=1 / PEAK, digits=1e-2)
 
 
@@ -295,7 +297,7 @@ def composer(folder):
 def maxtext(folder):
     records = merged("step", "learning/loss", "", "learning/current_learning_rate",
                      **{"learning/grad_norm": lambda k: 0.3, "perf/step_time_seconds": lambda k: 1.2})  # fmt: skip
-    path = text(folder / "metrics.txt", "".join(json.dumps(each) + "\n" for each in records))
+    path = text(folder / "metrics.txt", "".join(json.dumps(record) + "\n" for record in records))
     return Shape([path], TRAIN, train_loss)
 
 

@@ -15,20 +15,20 @@ _OF_THE_MODEL = ("s", "beta", "size", "noise", "spectrum")
 
 
 def _apart(values: dict[str, Any]) -> tuple[Model, dict[str, Any]]:
-    rest = {name: value for name, value in values.items() if name not in _OF_THE_MODEL}
-    return Model(**{name: value for name, value in values.items() if name in _OF_THE_MODEL}), rest
+    others = {name: value for name, value in values.items() if name not in _OF_THE_MODEL}
+    return Model(**{name: value for name, value in values.items() if name in _OF_THE_MODEL}), others
 
 
 def problem_of(**values: Any) -> Problem:
     """A problem from the fields of its model and its own, all by name."""
-    model, rest = _apart(values)
-    return Problem(model, **rest)
+    model, others = _apart(values)
+    return Problem(model, **others)
 
 
 def regression_of(**values: Any) -> Regression:
     """A regression from the fields of its model and its own, all by name."""
-    model, rest = _apart(values)
-    return Regression(model, **rest)
+    model, others = _apart(values)
+    return Regression(model, **others)
 
 
 def with_model(problem: Any, **values: Any) -> Any:
@@ -51,7 +51,7 @@ class Loss:
         risk = self.solution.excess_risk
         if risk.dtype != object:
             return 2.0 * risk
-        return np.array([each.context.ldexp(each, 1) for each in risk.flat], dtype=object).reshape(risk.shape)
+        return np.array([value.context.ldexp(value, 1) for value in risk.flat], dtype=object).reshape(risk.shape)
 
     @property
     def error(self) -> Any:

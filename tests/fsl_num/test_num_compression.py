@@ -256,8 +256,8 @@ def test_small_models_keep_their_modes(size: float) -> None:
 
 
 def test_modes_are_values_that_cannot_be_changed() -> None:
-    one, other = (Modes(np.ones(1), np.ones(1), 0.0) for _ in range(2))
-    assert {one, other} == {one} and one != Modes(np.ones(1), np.ones(1), 1e-9)
+    first, other = (Modes(np.ones(1), np.ones(1), 0.0) for _ in range(2))
+    assert {first, other} == {first} and first != Modes(np.ones(1), np.ones(1), 1e-9)
     modes = compress(0.5, 2.0, 30, 10.0)
     for array in (modes.rates, modes.kernel_weights, modes.signal_weights):
         with pytest.raises(ValueError, match="read-only"):

@@ -32,8 +32,8 @@ class Published:
         n = self.n = len(self.mean)
         half = self.offspring // 2
         raw = [math.log((2 * half + 1) / 2) - math.log(i + 1) for i in range(half)]
-        self.w = [each / sum(raw) for each in raw]
-        mu = self.mu = 1.0 / sum(each * each for each in self.w)
+        self.w = [weight / sum(raw) for weight in raw]
+        mu = self.mu = 1.0 / sum(weight * weight for weight in self.w)
         self.c_sigma = (mu + 2.0) / (n + mu + 5.0)
         self.d_sigma = 1.0 + 2.0 * max(0.0, math.sqrt((mu - 1.0) / (n + 1.0)) - 1.0) + self.c_sigma
         self.c_c = (4.0 + mu / n) / (n + 4.0 + 2.0 * mu / n)
@@ -55,7 +55,7 @@ class Published:
         ranked = sorted(points, key=self.law)[: len(self.w)]
         if self.law(ranked[0]) < self.least:
             self.best, self.least = ranked[0], self.law(ranked[0])
-        steps = [(each - self.mean) / self.sigma for each in ranked]
+        steps = [(point - self.mean) / self.sigma for point in ranked]
         shift = sum(w * y for w, y in zip(self.w, steps, strict=True))
         self.mean = self.mean + self.sigma * shift
         inverse_root = basis @ np.diag(1.0 / np.sqrt(scale)) @ basis.T
@@ -134,15 +134,15 @@ def test_every_point_is_that_of_the_published_strategy(
     ]
     for generation in range(generations):
         normals = generator.standard_normal((searches, offspring, n))
-        for i, one in enumerate(alone):
-            size = max(one.sigma, float(np.abs(one.mean).max()))
-            expected = np.array(one.step(generation, normals[i]))
+        for i, search_alone in enumerate(alone):
+            size = max(search_alone.sigma, float(np.abs(search_alone.mean).max()))
+            expected = np.array(search_alone.step(generation, normals[i]))
             # rounding, carried through a dozen covariance matrices; a wrong rate moves the points by parts of a step
             assert np.abs(asked[1 + generation][i] - expected).max() <= 1e-9 * size
-    for i, one in enumerate(alone):
-        assert found.values[i] == pytest.approx(one.least, rel=1e-7, abs=1e-12)
-        assert found.points[i] == pytest.approx(one.best, rel=1e-7, abs=1e-9)
-    assert events <= set.union(*(one.seen for one in alone))
+    for i, search_alone in enumerate(alone):
+        assert found.values[i] == pytest.approx(search_alone.least, rel=1e-7, abs=1e-12)
+        assert found.points[i] == pytest.approx(search_alone.best, rel=1e-7, abs=1e-9)
+    assert events <= set.union(*(search_alone.seen for search_alone in alone))
 
 
 def ranks(better_half: list[float]) -> Callable[[Array, Rows], Array]:

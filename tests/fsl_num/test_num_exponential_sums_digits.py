@@ -52,8 +52,8 @@ def test_sums_with_a_closed_form(digits: int) -> None:
     assert _close(exponential_sum_digits(3, 0, 2, math.inf, 1000, digits), part, digits - 0.1)
     assert exponential_sum_digits(3, 0, 2, 4, 5, digits) == 0
     # many terms of a finite sum: the difference of two infinite ones
-    both = [exponential_sum_digits(3, 0, 2, math.inf, first, digits + 20) for first in (7, 10**7 + 1)]
-    assert _close(exponential_sum_digits(3, 0, 2, 10**7, 7, digits), WIDE.mpf(both[0]) - both[1], digits - 0.1)
+    sums = [exponential_sum_digits(3, 0, 2, math.inf, first, digits + 20) for first in (7, 10**7 + 1)]
+    assert _close(exponential_sum_digits(3, 0, 2, 10**7, 7, digits), WIDE.mpf(sums[0]) - sums[1], digits - 0.1)
 
 
 @pytest.mark.parametrize("digits", [20, 45])

@@ -150,8 +150,8 @@ def test_the_functional_of_one_mode():
     simple = scaling_functional(ONE, plan)
     assert simple.batch_noise == 0.0 and law.error > simple.error > 0.0
     # of the sums 3e-14, of the functional its own error by sigma^2/(2B)
-    rest = 3e-14 * (law.approximation + law.signal)
-    assert simple.error == pytest.approx(2.0 / 4.0 / 2 * noise.error + rest, rel=1e-6, abs=0.0)
+    mode_error = 3e-14 * (law.approximation + law.signal)
+    assert simple.error == pytest.approx(2.0 / 4.0 / 2 * noise.error + mode_error, rel=1e-6, abs=0.0)
     assert law.error == pytest.approx(simple.error + batch.error / 2, rel=1e-6, abs=0.0)
     assert FunctionalScalingLaw(1.0, 2.0, 3.0, 4.0, 0.0).total == 10.0
 
@@ -175,8 +175,8 @@ def test_every_step_counts_and_none_costs_a_point(seed: int, steps: int, jitter:
     assert found.evaluations < 25_000
     nodes, weights = np.polynomial.legendre.leggauss(12)
     left = remaining[1:, None] + 0.5 * rates[:, None] * (1.0 + nodes)
-    each = forgetting_kernel(left, 2.0, 100) * signal(remaining[0] - left, 0.5, 2.0, 100)
-    total = math.fsum((0.5 * rates**2 / batch_size) * (each @ weights))
+    injected = forgetting_kernel(left, 2.0, 100) * signal(remaining[0] - left, 0.5, 2.0, 100)
+    total = math.fsum((0.5 * rates**2 / batch_size) * (injected @ weights))
     batch = batch_noise_functional(model, Discrete(rates=rates, batch_sizes=batch_size))
     assert abs(batch.value - total) <= batch.error + rounding * signal(0.0, 0.5, 2.0, 100) + 1e-13 * total
     assert batch.error < 3e-10 * total
@@ -219,8 +219,8 @@ def test_both_halves_of_the_batch_noise_count(batch_size: float) -> None:
     wanted = 0.25 * 0.5 * -math.expm1(-0.5) + 0.5 * 0.5 * (math.exp(-0.5) - math.exp(-1.5))
     assert noise.value == pytest.approx(wanted, rel=1e-12, abs=0.0)
     whole = Constant(peak=0.5, steps=3.0, batch_size=batch_size)
-    each = batch_noise_functional(model, whole)
-    assert each.evaluations == 2 * 2 + 2 * 26 * (1 + math.ceil(math.log(0.75e14) / math.log(4.0)))
+    whole_noise = batch_noise_functional(model, whole)
+    assert whole_noise.evaluations == 2 * 2 + 2 * 26 * (1 + math.ceil(math.log(0.75e14) / math.log(4.0)))
 
 
 @examples(30)
@@ -252,7 +252,7 @@ def test_the_law_of_extreme_times_is_known_or_refused(log_peak, log_steps, name)
     try:
         law = functional_scaling_law(model, schedule(name, peak=10.0**log_peak, steps=10.0**log_steps), rtol=1e-6)
     except ValueError as error:
-        assert any(each in str(error) for each in ("floats end", "peak", "steps", "learning rate"))  # noqa: PT017
+        assert any(word in str(error) for word in ("floats end", "peak", "steps", "learning rate"))  # noqa: PT017
     else:
         assert 0.0 < law.total < math.inf and law.error <= 1e-5 * law.total
 

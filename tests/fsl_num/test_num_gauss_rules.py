@@ -98,14 +98,14 @@ def test_a_measure_of_few_points_ends_its_jacobi_matrix() -> None:
     for given, masses in (([3.0], [2.0]), ([3.0, 3.0], [2.0, 5.0])):
         x, w = gauss_rule(np.array(given), np.array(masses), 5)
         assert x.tolist() == [3.0] and w == pytest.approx([sum(masses)], rel=1e-15, abs=0.0)
-    assert [len(each) for each in jacobi_matrix(np.array([0.5]), np.array([2.0]), 3)] == [1, 0]
+    assert [len(entries) for entries in jacobi_matrix(np.array([0.5]), np.array([2.0]), 3)] == [1, 0]
 
 
 def test_the_jacobi_matrix_of_points_that_pile_up_keeps_its_digits() -> None:
     nodes = 2.0 * np.arange(1.0, 400.0) ** -2.0 - 1.0
     weights = np.arange(1.0, 400.0) ** -3.0
     diagonal, beside = jacobi_matrix(nodes, weights, 12)
-    x, w = [MP.mpf(float(each)) for each in nodes], [MP.mpf(float(each)) for each in weights]
+    x, w = [MP.mpf(float(value)) for value in nodes], [MP.mpf(float(value)) for value in weights]
     low, now = [MP.mpf(0)] * len(x), [MP.mpf(1)] * len(x)
     norms = [MP.fsum(w)]
     for k in range(12):  # Stieltjes' procedure in 40 digits, monic polynomials
@@ -122,8 +122,8 @@ def test_the_jacobi_matrix_of_points_that_pile_up_keeps_its_digits() -> None:
 def test_blocks_that_are_kept_have_no_remainder() -> None:
     alone = block_remainders(np.array([21.0, 60.0]), 4.0, 2.0)
     among = block_remainders(np.array([1.0, 5.0, 21.0, 60.0]), 4.0, 2.0)  # 4, 16 and 39 indices
-    for one, other in zip(alone, among, strict=True):
-        assert one.shape == (1, 7) and (one == other).all()
+    for single, other in zip(alone, among, strict=True):
+        assert single.shape == (1, 7) and (single == other).all()
 
 
 @pytest.mark.parametrize(("shift", "scale"), [(0.0, 1e-20), (1e15, 8.0), (-1e15, 8.0), (0.0, 1e200), (3.0, 1.0)])

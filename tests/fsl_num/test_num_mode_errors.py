@@ -267,15 +267,15 @@ def test_the_remainder_of_a_stretch_of_time_holds_at_every_time_of_it() -> None:
     sums = sums_of(0.5, 2.0, 3000.0, math.inf)
     low, high = 1e-3 * sums.end, 2e-3 * sums.end
     t = np.linspace(low, high, 9)
-    each, whole = sums.remainder(t, t), sums.remainder(np.array([low]), np.array([high]))
-    assert (each <= whole * (1.0 + 1e-12)).all()
+    remainders, whole = sums.remainder(t, t), sums.remainder(np.array([low]), np.array([high]))
+    assert (remainders <= whole * (1.0 + 1e-12)).all()
     for k, power in enumerate(sums.powers):
         bound, rate = block_remainders(sums.edges, power, 2.0)
         for i in (0, 8):
             # the bound itself, scaled as the sums are
             with np.errstate(over="ignore", invalid="ignore"):
                 plain = np.nan_to_num(bound * np.exp(-2.0 * t[i] * rate), nan=math.inf).min(axis=1).sum()
-            assert each[k, i] == pytest.approx(plain * math.exp(2.0 * sums.slowest * t[i]), rel=1e-9, abs=0.0)
+            assert remainders[k, i] == pytest.approx(plain * math.exp(2.0 * sums.slowest * t[i]), rel=1e-9, abs=0.0)
 
 
 def test_integrals_that_diverge() -> None:

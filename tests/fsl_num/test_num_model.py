@@ -98,14 +98,14 @@ def test_fractions_are_kept_exactly_until_they_are_changed() -> None:
     ],
 )
 def test_equal_models_are_one_key_also_after_pickling(make: Any) -> None:
-    one, two = make(), make()
-    _ = one.trace, one.signal(TIMES)  # what was computed is no part of what a model is
-    read = pickle.loads(pickle.dumps(one))
-    assert one == two == read and hash(one) == hash(two) == hash(read)
-    assert {one: 1}[read] == 1 and read.exact == one.exact
-    assert replace(read, noise=2.0) != one and replace(read, noise=2.0) == replace(two, noise=2.0)
+    first, two = make(), make()
+    _ = first.trace, first.signal(TIMES)  # what was computed is no part of what a model is
+    read = pickle.loads(pickle.dumps(first))
+    assert first == two == read and hash(first) == hash(two) == hash(read)
+    assert {first: 1}[read] == 1 and read.exact == first.exact
+    assert replace(read, noise=2.0) != first and replace(read, noise=2.0) == replace(two, noise=2.0)
     with pytest.raises(FrozenInstanceError):
-        one.noise = 2.0
+        first.noise = 2.0
 
 
 def test_what_is_left_out_may_be_said_to_be_nan() -> None:

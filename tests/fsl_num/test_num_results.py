@@ -86,12 +86,12 @@ def test_a_result_is_its_copy(name):
 
 
 def test_results_that_differ_in_one_number_are_not_equal():
-    one = exact_risk(Regression(MODEL), [0.1] * 9)
-    moved = one.excess_risk.copy()
+    result = exact_risk(Regression(MODEL), [0.1] * 9)
+    moved = result.excess_risk.copy()
     moved[-1] = np.nextafter(moved[-1], 1.0)
-    assert replace(one, excess_risk=moved) != one
-    nan = replace(one, standard_error=np.full_like(one.standard_error, np.nan))
-    assert nan == pickle.loads(pickle.dumps(nan)) != one and hash(nan) == hash(pickle.loads(pickle.dumps(nan)))
+    assert replace(result, excess_risk=moved) != result
+    nan = replace(result, standard_error=np.full_like(result.standard_error, np.nan))
+    assert nan == pickle.loads(pickle.dumps(nan)) != result and hash(nan) == hash(pickle.loads(pickle.dumps(nan)))
     assert replace(Regression(MODEL), family="uniform") != Regression(MODEL)
 
 

@@ -144,9 +144,9 @@ def test_kernel_integral_adds_up(beta: float, size: float, log_a: float, log_wid
     spread = 4 * allowed(c, beta, size) / (1 - 2 ** (1 / beta - 1)) + 1e-15 * a / width
     assert abs(parts - whole) <= spread * whole + 1e-290
     total = kernel_integral(a, math.inf, beta, size)
-    rest = kernel_integral(c, math.inf, beta, size)
+    beyond = kernel_integral(c, math.inf, beta, size)
     # c is a rounded to 1e-16, so nothing but the three sums' own errors is left (cancellation as above, beta >= 1.05)
-    assert total == pytest.approx(whole + rest, rel=1e-12, abs=1e-290)
+    assert total == pytest.approx(whole + beyond, rel=1e-12, abs=1e-290)
 
 
 def test_trace_and_shapes() -> None:

@@ -43,7 +43,7 @@ def test_work_that_is_lost_again_is_given_up_and_the_rest_is_done():
         lost, fine = executor.submit(die), [executor.submit(abs, -k) for k in range(5)]
         with pytest.raises(LostWorkersError, match="lost 2 times over the same work"):
             lost.result()
-        assert [each.result() for each in fine] == list(range(5))
+        assert [future.result() for future in fine] == list(range(5))
 
 
 def test_an_exception_comes_back_with_its_place_and_what_cannot_travel_is_named():

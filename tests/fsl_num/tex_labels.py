@@ -31,7 +31,7 @@ def places(source):
             elif _numbered(kind, text) or r"\label" in text:
                 label = re.search(r"\\label\{([^}]*)\}", text)
                 found.append((number, last, "formula", label[1] if label else f"{section}:{number}"))
-    alone = [box for box in boxes if not any(box[0] <= each[0] <= box[1] for each in found)]
+    alone = [box for box in boxes if not any(box[0] <= box_beside[0] <= box[1] for box_beside in found)]
     return sorted(found + alone)
 
 

@@ -72,7 +72,7 @@ def ode_library(case: Case, name: str, rtol: float = _SHARP) -> Any:
     ):
         return None
     eigenvalues, state = modes(problem)
-    rest = problem.model.approximation_error + problem.model.noise
+    constant = problem.model.approximation_error + problem.model.noise
     breaks, wanted = np.array(problem.breaks), np.array(case.times)
     physical = pieces is None and isinstance(plan, Schedule)
     if physical:
@@ -89,7 +89,7 @@ def ode_library(case: Case, name: str, rtol: float = _SHARP) -> Any:
 
     def slope(x: float, y: Any, high: float, known: float | None) -> Any:
         speed, gamma = speed_and_gamma(x, high, known)
-        return speed * (-2.0 * eigenvalues * y + eigenvalues**2 * (gamma * (y.sum() + rest)))
+        return speed * (-2.0 * eigenvalues * y + eigenvalues**2 * (gamma * (y.sum() + constant)))
 
     def jacobian(x: float, y: Any, high: float, known: float | None) -> Any:
         speed, gamma = speed_and_gamma(x, high, known)

@@ -67,10 +67,10 @@ def by_eigenvectors(
     """f after the steps to 40 digits: with sqrt(w) on both sides the system is symmetric, diagonal plus rank one."""
     mp = mpmath.mp.clone()
     mp.dps = 40
-    lam, base = [mp.mpf(float(one)) for one in lam], mp.mpf(delta) + mp.mpf(noise)
+    lam, base = [mp.mpf(float(eigenvalue)) for eigenvalue in lam], mp.mpf(delta) + mp.mpf(noise)
     size = len(lam)
     # y = x/lambda, since sqrt(w) = lambda
-    y = mp.matrix([mp.mpf(float(one)) / each for one, each in zip(signals, lam, strict=True)])
+    y = mp.matrix([mp.mpf(float(signal)) / eigenvalue for signal, eigenvalue in zip(signals, lam, strict=True)])
     for length, batch in zip(rates.tolist(), batches.tolist(), strict=True):
         if not length:
             continue
@@ -82,8 +82,8 @@ def by_eigenvectors(
                 matrix[i, j] = gamma * lam[i] * lam[j]
             matrix[i, i] += (gamma * lam[i] ** 2 if gaussian else 0) - 2 * lam[i]
         values, vectors = mp.eigsy(matrix)
-        state, input_ = vectors.T * y, vectors.T * mp.matrix([gamma * each * base for each in lam])
+        state, input_ = vectors.T * y, vectors.T * mp.matrix([gamma * eigenvalue * base for eigenvalue in lam])
         columns = zip(values, state, input_, strict=True)
         grown = [mp.exp(value * h) * z + mp.expm1(value * h) / value * c for value, z, c in columns]
         y = vectors * mp.matrix(grown)
-    return mp.mpf(delta) + sum(each * one for each, one in zip(lam, y, strict=True))
+    return mp.mpf(delta) + sum(eigenvalue * component for eigenvalue, component in zip(lam, y, strict=True))

@@ -20,11 +20,14 @@ TINY = Rational(1, 10**9)
 def makers() -> dict[str, Callable[[], object]]:
     """Name -> public function of the package that needs no argument."""
     found = {}
-    for module in sorted(each.name for each in walk_packages(fsl_sym.__path__, "fsl_sym.")):
+    for module in sorted(info.name for info in walk_packages(fsl_sym.__path__, "fsl_sym.")):
         for name, function in vars(import_module(module)).items():
             public = inspect.isfunction(inspect.unwrap(function)) and not name.startswith("_")
             own = public and function.__module__ == module
-            if own and all(each.default is not each.empty for each in inspect.signature(function).parameters.values()):
+            if own and all(
+                parameter.default is not parameter.empty
+                for parameter in inspect.signature(function).parameters.values()
+            ):
                 found[f"{module}.{name}"] = function
     return found
 
@@ -34,8 +37,8 @@ def derivations_in(value: object, depth: int = 0) -> Iterator[Derivation]:
     if isinstance(value, Derivation):
         yield value
     elif isinstance(value, tuple | list):
-        for each in value:
-            yield from derivations_in(each, depth)
+        for member in value:
+            yield from derivations_in(member, depth)
     elif depth < 2 and not inspect.isclass(value):
         for name in ("derivation", "derivations"):
             inner = getattr(value, name, ())
@@ -58,8 +61,8 @@ def changes(side: Expr, tiny: Expr = TINY) -> dict[str, Expr]:
         return {**found, "factor of all": (1 + TINY) * side}
     found["constant beside"] = side + TINY
     if isinstance(side, Add):
-        first, *rest = side.args
-        found["sign of a term"] = Add(-first, *rest)
+        first, *terms = side.args
+        found["sign of a term"] = Add(-first, *terms)
     if isinstance(side, Mul):
         found["factor of all"] = (1 + TINY) * side
     inside = [item for item in preorder_traversal(side) if isinstance(item, Pow) and item.free_symbols]
@@ -70,7 +73,7 @@ def changes(side: Expr, tiny: Expr = TINY) -> dict[str, Expr]:
 
 def number(side: Expr, seed: int) -> Expr | None:
     """The value at an exact point inside the ranges of the paper; functions without a definition are chosen too."""
-    letters = sorted((each for each in side.free_symbols if isinstance(each, Symbol)), key=str)
+    letters = sorted((letter for letter in side.free_symbols if isinstance(letter, Symbol)), key=str)
     fixed = {
         "beta": "5/2",
         "s": "2/3",
@@ -88,7 +91,7 @@ def number(side: Expr, seed: int) -> Expr | None:
         value = Integer(2 + place % 3 + seed) if whole else Rational(7 * place + 5 + seed, 11 + place)
         point[letter] = Rational(fixed[letter.name]) + seed if letter.name in fixed else value
     filled = side.replace(
-        lambda item: isinstance(item, AppliedUndef), lambda item: 2 + Add(*(each**2 for each in item.args)) / 7
+        lambda item: isinstance(item, AppliedUndef), lambda item: 2 + Add(*(argument**2 for argument in item.args)) / 7
     )
     value = added(filled.subs(point, simultaneous=True).doit(integrals=False, sums=False))
     value = value.evalf(25) if not value.has(Sum) else None
@@ -97,7 +100,7 @@ def number(side: Expr, seed: int) -> Expr | None:
 
 def added(side: Basic) -> Basic:
     """Sums over a few terms, term by term."""
-    for item in [each for each in side.atoms(Sum) if not each.function.has(Sum)]:
+    for item in [total for total in side.atoms(Sum) if not total.function.has(Sum)]:
         (index, low, high), *others = item.limits
         if not others and low.is_Integer and high.is_Integer and high - low < 40:
             terms = Add(*(item.function.subs(index, place) for place in range(int(low), int(high) + 1)))
@@ -108,14 +111,14 @@ def added(side: Basic) -> Basic:
 def is_false(step: Step, changed: Expr) -> bool | None:
     """Whether the changed step says something false, by numbers; None where numbers do not decide it."""
     pairs = [(number(step.before, seed), number(step.after, seed), number(changed, seed)) for seed in (0, 1)]
-    known = [each for each in pairs if None not in each]
+    known = [pair for pair in pairs if None not in pair]
     if not known:
         return None
     relation = step.relation
     if relation in ("=", "->", "expands"):
         return any(abs(after - wrong) > 10**-18 * abs(after) for _, after, wrong in known)
     if relation in ("<=", "<", ">="):
-        if any(not value.is_real for each in known for value in each):
+        if any(not value.is_real for pair in known for value in pair):
             return None
         sign = -1 if relation == ">=" else 1
         beyond = any(sign * (before - wrong) > 10**-18 * abs(before) for before, _, wrong in known)
@@ -124,10 +127,10 @@ def is_false(step: Step, changed: Expr) -> bool | None:
         return True  # another power or sign; a constant beside it leaves no power at all
     quotients = [wrong / after for _, after, wrong in known]
     if relation in ("~", "<~"):
-        return True if any(each < 0 for each in quotients) else None
+        return True if any(quotient < 0 for quotient in quotients) else None
     return None
 
 
-def swapped(one: Step, other: Step) -> Step:
+def swapped(step: Step, other: Step) -> Step:
     """One step by the rule of another."""
-    return Step(one.before, one.after, other.rule, one.why)
+    return Step(step.before, step.after, other.rule, step.why)

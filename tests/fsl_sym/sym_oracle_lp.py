@@ -36,7 +36,7 @@ class Face:
         """The least and the greatest pair of coefficients . x on the face, None where unbounded."""
         ends = []
         for sign in (1, -1):
-            lifted, scale = self._lifted([sign * each for each in coefficients])
+            lifted, scale = self._lifted([sign * coefficient for coefficient in coefficients])
             reached = self._minimise(lifted)
             ends.append(None if reached is None else tuple(sign * part for part in self._value(lifted, scale)))
         return tuple(ends)
@@ -48,15 +48,15 @@ class Face:
         self.width = self.columns + len(rows)
         self.table, place = [], self.size + 1
         for number, (coefficients, sense, right) in enumerate(rows):
-            scale = lcm(*(Fraction(each).denominator for each in (*coefficients, *right)))
-            whole = [int(Fraction(each) * scale) for each in coefficients]
-            ends = [int(Fraction(each) * scale) for each in right]
+            scale = lcm(*(Fraction(number).denominator for number in (*coefficients, *right)))
+            whole = [int(Fraction(number) * scale) for number in coefficients]
+            ends = [int(Fraction(number) * scale) for number in right]
             line = [*whole, -sum(whole), *([0] * surpluses)]
             if sense == AT_LEAST:
                 line[place] = -1
                 place += 1
             if tuple(ends) < (0, 0):
-                line, ends = [-each for each in line], [-each for each in ends]
+                line, ends = [-number for number in line], [-number for number in ends]
             artificial = [int(k == number) for k in range(len(rows))]
             self.table.append(line + artificial + ends)
         self.basis = list(range(self.columns, self.width))
@@ -75,7 +75,7 @@ class Face:
                     del self.table[number], self.basis[number]
                     continue
                 if self.table[number][entering] < 0:
-                    self.table[number] = [-each for each in self.table[number]]
+                    self.table[number] = [-entry for entry in self.table[number]]
                 self._pivot(number, entering)
         self.table = [line[: self.columns] + line[self.width :] for line in self.table]
         self.width = self.columns
@@ -83,8 +83,8 @@ class Face:
 
     def _lifted(self, coefficients):
         """The costs of all columns times their common denominator, and this."""
-        scale = lcm(*(Fraction(each).denominator for each in coefficients))
-        whole = [int(Fraction(each) * scale) for each in coefficients]
+        scale = lcm(*(Fraction(number).denominator for number in coefficients))
+        whole = [int(Fraction(number) * scale) for number in coefficients]
         return [*whole, -sum(whole), *([0] * (self.columns - self.size - 1))], scale
 
     def _value(self, cost, scale=1):
@@ -105,7 +105,7 @@ class Face:
         """Pivot to the optimum over the open columns; its reduced costs (times the denominator), None if unbounded."""
         while True:
             reduced = self._reduced(cost)
-            entering = next((k for k, each in enumerate(reduced) if each < 0), None)
+            entering = next((k for k, cost_left in enumerate(reduced) if cost_left < 0), None)
             if entering is None:
                 return reduced
             ratios = [

@@ -28,7 +28,7 @@ class Reading:
         self.values = {symbol: Rational(value.numerator, value.denominator) for symbol, value in point.items()}
 
     def form(self, power=0, log_power=0, variable=None):
-        return tuple(Fraction(each == variable) for each in self.variables), Fraction(power), Fraction(log_power)
+        return tuple(Fraction(name == variable) for name in self.variables), Fraction(power), Fraction(log_power)
 
     def branches(self, expression):
         if expression == self.budget:
@@ -40,8 +40,8 @@ class Reading:
         if not expression.free_symbols & {*self.variables, self.budget}:
             return [[self.form()]]
         if isinstance(expression, Min):
-            return unique(branch for each in expression.args for branch in self.branches(each))
-        parts = [self.branches(each) for each in expression.args] if not isinstance(expression, Pow) else []
+            return unique(branch for argument in expression.args for branch in self.branches(argument))
+        parts = [self.branches(argument) for argument in expression.args] if not isinstance(expression, Pow) else []
         if isinstance(expression, Add | Max):
             return unique([form for branch in choice for form in branch] for choice in product(*parts))
         if isinstance(expression, Mul):
@@ -58,9 +58,9 @@ class Reading:
 
     def rows(self, relation):
         if isinstance(relation, Eq):
-            both = [self.branches(relation.lhs / relation.rhs), self.branches(relation.rhs / relation.lhs)]
-            if len(both[0]) == len(both[0][0]) == 1:
-                form = both[0][0][0]
+            ways = [self.branches(relation.lhs / relation.rhs), self.branches(relation.rhs / relation.lhs)]
+            if len(ways[0]) == len(ways[0][0]) == 1:
+                form = ways[0][0][0]
                 return [[([Fraction(0), *(-c for c in form[0])], EQUAL, form[1:])]]
             sides = (relation.lhs / relation.rhs, relation.rhs / relation.lhs)
             return [[*left, *right] for left, right in product(*map(self.at_most_one, sides))]
@@ -70,7 +70,7 @@ class Reading:
 
 
 def unique(branches):
-    return [list(each) for each in dict.fromkeys(tuple(dict.fromkeys(branch)) for branch in branches)]
+    return [list(branch) for branch in dict.fromkeys(tuple(dict.fromkeys(branch)) for branch in branches)]
 
 
 def total(forms):
@@ -79,13 +79,13 @@ def total(forms):
 
 
 def times(form, factor):
-    return tuple(factor * each for each in form[0]), factor * form[1], factor * form[2]
+    return tuple(factor * coefficient for coefficient in form[0]), factor * form[1], factor * form[2]
 
 
 def truth(loss, variables, budget, constraints, point):
     """(least loss, ranges of the variables) as pairs (power, log power) at an exact point."""
     reading = Reading(variables, budget, point)
-    choices = [reading.rows(each) for each in constraints if each != True]  # noqa: E712  (sympy's true)
+    choices = [reading.rows(constraint) for constraint in constraints if constraint != True]  # noqa: E712  (sympy's true)
     programmes = []
     for branch in reading.branches(sympify(loss)):
         rows = [([Fraction(1), *(-c for c in form[0])], AT_LEAST, form[1:]) for form in branch]
@@ -100,9 +100,9 @@ def truth(loss, variables, budget, constraints, point):
 
 def walls_of(solution):
     """The polynomials that the conditions of a solution are about."""
-    conditions = [each for region in solution.regions for each in region.conditions]
-    conditions += [part for each in solution.unresolved for part in And.make_args(each)]
-    return list(dict.fromkeys(each.lhs for each in conditions if getattr(each, "lhs", None) is not None))
+    conditions = [condition for region in solution.regions for condition in region.conditions]
+    conditions += [part for condition in solution.unresolved for part in And.make_args(condition)]
+    return list(dict.fromkeys(condition.lhs for condition in conditions if getattr(condition, "lhs", None) is not None))
 
 
 def random_point(ranges, generator):
@@ -141,18 +141,18 @@ def points_on(polynomials, ranges, generator, tries=20):
     replaced, left = {}, list(polynomials)
     while left:
         polynomial = left.pop(0).subs(replaced).together().as_numer_denom()[0].expand()
-        symbols = [each for each in ranges if each not in replaced]
+        symbols = [symbol for symbol in ranges if symbol not in replaced]
         generator.shuffle(symbols)
         first = next(solved(polynomial, symbols), None)
         if first is None:
             return
-        replaced = {each: value.subs(*first) for each, value in replaced.items()} | dict([first])
+        replaced = {symbol: value.subs(*first) for symbol, value in replaced.items()} | dict([first])
     for _ in range(tries):
         base = random_point(ranges, generator)
-        numbers = {each: Rational(value.numerator, value.denominator) for each, value in base.items()}
-        values = {each: value.subs(numbers) for each, value in replaced.items()}
-        if all(each.is_Rational for each in values.values()):
-            point = base | {each: fraction(value) for each, value in values.items()}
+        numbers = {symbol: Rational(value.numerator, value.denominator) for symbol, value in base.items()}
+        values = {symbol: value.subs(numbers) for symbol, value in replaced.items()}
+        if all(value.is_Rational for value in values.values()):
+            point = base | {symbol: fraction(value) for symbol, value in values.items()}
             if inside(point, ranges):
                 yield point
 
@@ -166,7 +166,7 @@ def points(solution, ranges, count, seed=0):
     walls = walls_of(solution)
     for wall in walls:
         found += list(islice(points_on([wall], ranges, generator), 2))
-    pairs = [(one, other) for k, one in enumerate(walls) for other in walls[:k]]
+    pairs = [(wall, other) for k, wall in enumerate(walls) for other in walls[:k]]
     for pair in generator.sample(pairs, min(len(pairs), count)):
         found += list(islice(points_on(pair, ranges, generator), 1))
     return found
@@ -181,11 +181,11 @@ def faults(given, solution, where, check):
     loss, variables, budget, constraints = given
     wrong = []
     for point in where:
-        numbers = {each: Rational(value.numerator, value.denominator) for each, value in point.items()}
+        numbers = {symbol: Rational(value.numerator, value.denominator) for symbol, value in point.items()}
         homes = [region for region in solution.regions if region.contains(numbers)]
         if not homes and solution.complete:
             wrong.append(f"{numbers} lies in no region")
-        if not homes and not any(bool(each.subs(numbers)) for each in solution.unresolved):
+        if not homes and not any(bool(condition.subs(numbers)) for condition in solution.unresolved):
             wrong.append(f"{numbers} lies in no region and is not among what is unresolved")
         if not homes:
             continue
@@ -193,9 +193,9 @@ def faults(given, solution, where, check):
         for region in homes:
             if pair(region.loss.subs(numbers)) != value:
                 wrong.append(f"at {numbers} the loss is {value}, not {region.loss.subs(numbers)}")
-            shown = [region.variables[each].subs(numbers) for each in variables]
-            if [(pair(each.lower), pair(each.upper)) for each in shown] != ranges:
+            shown = [region.variables[variable].subs(numbers) for variable in variables]
+            if [(pair(ends.lower), pair(ends.upper)) for ends in shown] != ranges:
                 wrong.append(f"at {numbers} the variables are {ranges}, not {shown}")
-            if not any(check(each, numbers) for each in region.certificates):
+            if not any(check(certificate, numbers) for certificate in region.certificates):
                 wrong.append(f"at {numbers} no certificate holds")
     return wrong

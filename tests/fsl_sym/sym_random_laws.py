@@ -58,18 +58,18 @@ class Group:
     power: Fraction
 
     def expression(self, variables):
-        return JOIN[self.kind](*(each.expression(variables) for each in self.members)) ** number(self.power)
+        return JOIN[self.kind](*(member.expression(variables) for member in self.members)) ** number(self.power)
 
     @property
     def is_least(self):
         return (self.kind == "min") == (self.power > 0)
 
     def forms(self, point):
-        return [scaled(each.at(point), self.power) for each in self.members]
+        return [scaled(member.at(point), self.power) for member in self.members]
 
 
 def scaled(form, factor):
-    return [factor * each for each in form[0]], factor * form[1], factor * form[2]
+    return [factor * coefficient for coefficient in form[0]], factor * form[1], factor * form[2]
 
 
 def added(left, right):
@@ -100,7 +100,7 @@ class RandomLaw:
         for bound, equality in self.bounds:
             expression = bound.expression(self.variables)
             relations.append(Eq(expression, 1) if equality else expression <= 1)
-        return [each for each in relations if each != True] + [  # noqa: E712  (sympy's true)
+        return [relation for relation in relations if relation != True] + [  # noqa: E712  (sympy's true)
             Eq(group.expression(self.variables), 1) for group in self.joined
         ]
 
@@ -184,7 +184,7 @@ def monomials(count, symbols=()):
 def groups(count, symbols=(), powers=(1, -1, Fraction(1, 2), Fraction(-2, 3))):
     members = st.lists(monomials(count, symbols), min_size=2, max_size=2, unique=True).map(tuple)
     return st.builds(
-        Group, st.sampled_from(("sum", "max", "min")), members, st.sampled_from([Fraction(each) for each in powers])
+        Group, st.sampled_from(("sum", "max", "min")), members, st.sampled_from([Fraction(power) for power in powers])
     )
 
 

@@ -66,7 +66,7 @@ def harmonic_sum(f: Expr, u: Symbol, series: Series, w: Expr, beta: Expr, x: Exp
     last = max(int(ceiling((2 * x) ** (1 / beta))), 90)
     term = lambdify(u, f, "mpmath")
     with mpmath.workdps(DIGITS + 5):
-        power, capacity, scale = (in_numbers(Integer(0) + each) for each in (w, beta, x))
+        power, capacity, scale = (in_numbers(Integer(0) + value) for value in (w, beta, x))
         total = mpmath.fsum(
             mpmath.mpf(j) ** -power * term(scale * mpmath.mpf(j) ** -capacity) for j in range(1, last + 1)
         )

@@ -24,11 +24,11 @@ POINTS = oracle.points(200, seed=20)
 def pair(order):
     if order is None:
         return None
-    return tuple(Fraction(int(each.p), int(each.q)) for each in (order.power, order.log_power))
+    return tuple(Fraction(int(exponent.p), int(exponent.q)) for exponent in (order.power, order.log_power))
 
 
 def as_pairs(quantities):
-    return {name: (pair(each.lower), pair(each.upper)) for name, each in quantities.items()}
+    return {name: (pair(ends.lower), pair(ends.upper)) for name, ends in quantities.items()}
 
 
 def test_the_points_of_the_comparison_meet_every_regime():
@@ -58,8 +58,8 @@ def test_the_solution_solved_afresh_agrees_with_its_regions(schedule, budget):
         afresh = solution.at(point)
         (home,) = [region for region in solution.regions if region.contains(point)]
         assert home.loss.subs(exact_point).equals(afresh.loss)
-        for symbol, each in home.variables.items():
-            assert as_pairs({"": each.subs(exact_point)}) == as_pairs({"": afresh.variables[symbol]})
+        for symbol, ends in home.variables.items():
+            assert as_pairs({"": ends.subs(exact_point)}) == as_pairs({"": afresh.variables[symbol]})
         assert any(check(certificate, exact_point) for certificate in home.certificates)
         assert check(afresh.certificate, exact_point)
 
@@ -91,14 +91,18 @@ def least(branches, objective, ceiling=None):
     """The least value over all branches (None: unbounded) with the loss at most ``ceiling``."""
     values = []
     for rows in branches:
-        above = [([-float(each) for each in left], -as_number(right)) for left, sense, right in rows if sense != EQUAL]
-        equal = [([float(each) for each in left], as_number(right)) for left, sense, right in rows if sense == EQUAL]
+        above = [
+            ([-float(number) for number in left], -as_number(right)) for left, sense, right in rows if sense != EQUAL
+        ]
+        equal = [
+            ([float(number) for number in left], as_number(right)) for left, sense, right in rows if sense == EQUAL
+        ]
         if ceiling is not None:
             # Twice the feasibility tolerance of HiGHS, so that the optimal face is not cut off by rounding.
             above.append(([1.0] + [0.0] * (len(objective) - 1), ceiling + 2e-7))
         left, right = (list(part) for part in zip(*above, strict=True))
         equal_left, equal_right = (list(part) for part in zip(*equal, strict=True))
-        weights = [float(each) for each in objective]
+        weights = [float(number) for number in objective]
         result = linprog(weights, left, right, equal_left, equal_right, bounds=(None, None))
         if result.status == 0:
             values.append(result.fun)
@@ -110,15 +114,15 @@ def least(branches, objective, ceiling=None):
 
 
 def test_the_oracle_knows_infeasible_and_unbounded_programmes():
-    one = Fraction(1)
-    at_least_one = ([one], ">=", (one, Fraction(0)))
-    at_most_zero = ([-one], ">=", (Fraction(0), Fraction(0)))
-    almost_one = ([-one], ">=", (-one, one))  # x <= 1 - e
-    assert Face([at_least_one], [one]).value == (1, 0)
-    assert not Face([at_least_one, at_most_zero], [one]).feasible
-    assert not Face([at_least_one, almost_one], [one]).feasible
-    assert not Face([at_most_zero], [one]).bounded
-    assert Face([at_least_one], [Fraction(0)]).extremes([one]) == ((1, 0), None)
+    unit = Fraction(1)
+    at_least_one = ([unit], ">=", (unit, Fraction(0)))
+    at_most_zero = ([-unit], ">=", (Fraction(0), Fraction(0)))
+    almost_one = ([-unit], ">=", (-unit, unit))  # x <= 1 - e
+    assert Face([at_least_one], [unit]).value == (1, 0)
+    assert not Face([at_least_one, at_most_zero], [unit]).feasible
+    assert not Face([at_least_one, almost_one], [unit]).feasible
+    assert not Face([at_most_zero], [unit]).bounded
+    assert Face([at_least_one], [Fraction(0)]).extremes([unit]) == ((1, 0), None)
 
 
 @pytest.mark.parametrize(("schedule", "budget"), PROBLEMS)
@@ -134,8 +138,8 @@ def test_an_allocation_names_its_regimes_and_quantities(schedule, budget):
         assert regime.excess_risk is regime.quantities["excess_risk"].lower
         assert regime.excess_risk.power == regime.quantities["excess_risk"].power
         assert regime.excess_risk.log_power == regime.quantities["excess_risk"].log_power
-        for each in regime.quantities.values():
-            for end in (each.lower, each.upper):
+        for ends in regime.quantities.values():
+            for end in (ends.lower, ends.upper):
                 assert end is None or (end.power.free_symbols | end.log_power.free_symbols) <= {s, beta}
     assert set(names[1:]) <= set(QUANTITIES)
 
@@ -197,8 +201,8 @@ def test_an_allocation_shows_itself_as_latex():
 
 
 def test_the_regimes_of_the_allocation_are_those_of_the_plane():
-    assert [each.condition for each in optimal_allocation("constant", "data").regimes] == [
-        each.condition for each in (EASY, EDGE, HARD)
+    assert [regime.condition for regime in optimal_allocation("constant", "data").regimes] == [
+        regime.condition for regime in (EASY, EDGE, HARD)
     ]
     assert all(Gt(value, 0) for point in PLANE.sample(5) for value in point.values())
 
@@ -213,12 +217,14 @@ def test_a_range_has_no_single_power():
 @pytest.mark.parametrize(("name", "budget"), [("exp-decay", "data"), ("wsd", "compute")])
 def test_a_free_last_rate_is_worth_nothing(name, budget):
     """b = a/K is among the optimal last rates: the least risk and its theorems are the same, and b/a may be larger."""
-    fixed, free = (optimal_allocation(name, budget, free_final=each) for each in (False, True))
+    fixed, free = (optimal_allocation(name, budget, free_final=is_free) for is_free in (False, True))
     for mine, theirs in zip(free.regimes, fixed.regimes, strict=True):
         assert mine.excess_risk == theirs.excess_risk
         ratio, rate = mine.quantities["final_over_peak"], mine.quantities["peak_lr"].lower
         assert ratio.lower is None and ratio.upper.equals(mine.excess_risk / rate)
-    assert all(each.verify().holds for each in free.derivations) and len(free.derivations) == len(fixed.derivations)
+    assert all(derivation.verify().holds for derivation in free.derivations) and len(free.derivations) == len(
+        fixed.derivations
+    )
 
 
 @pytest.mark.parametrize("name", ["constant", "linear", "multi-step"])

@@ -48,34 +48,34 @@ def test_a_changed_step_is_refused_unless_it_still_says_what_is_true(steps: list
         # the sign of a difference with an exponent of 1e-9 is asked of polynomials of degree 1e9
         tiny = Integer(1) if isinstance(step.rule, Smaller) else TINY
         # another sign of nothing is no change
-        changed_sides = [(what, each) for what, each in changes(step.after, tiny).items() if each != step.after]
-        wrong += [(name, step, what, changed) for what, changed in changed_sides]
+        changed_sides = [(fault, change) for fault, change in changes(step.after, tiny).items() if change != step.after]
+        wrong += [(name, step, fault, changed) for fault, changed in changed_sides]
     Random(1).shuffle(wrong)
     refused = 0
-    for name, step, what, changed in wrong[:SABOTAGED]:
+    for name, step, fault, changed in wrong[:SABOTAGED]:
         if not replace(step, after=changed).verify().holds:
             refused += 1
         else:
-            assert is_false(step, changed) is False or step.relation in ("~", "<~"), f"{name}, {what}: {changed}"
+            assert is_false(step, changed) is False or step.relation in ("~", "<~"), f"{name}, {fault}: {changed}"
     assert refused > 0.8 * min(len(wrong), SABOTAGED)
 
 
 def test_the_rule_of_another_step_proves_nothing_false(steps: list[tuple[str, Step]]) -> None:
     """A rule that also fits must come to the same relation: what the step says then is what was proved of it."""
     draws = Random(2)
-    pairs = [(one, other) for one in steps for other in draws.sample(steps, min(3, len(steps)))]
+    pairs = [(step, other) for step in steps for other in draws.sample(steps, min(3, len(steps)))]
     draws.shuffle(pairs)
     refused = 0
-    for (name, one), (_, other) in pairs[:SABOTAGED]:
+    for (name, step), (_, other) in pairs[:SABOTAGED]:
         # an identity, or a limit, is tried at numbers, and to add up an endless sum or integral takes minutes
-        by_numbers = isinstance(other.rule, Identity | Defined | Limit) and one.before.has(Sum, Integral)
-        if one.rule == other.rule or by_numbers:
+        by_numbers = isinstance(other.rule, Identity | Defined | Limit) and step.before.has(Sum, Integral)
+        if step.rule == other.rule or by_numbers:
             continue
-        again = swapped(one, other)
+        again = swapped(step, other)
         if not again.verify().holds:
             refused += 1
         else:
-            weaker = {"=": {"=", "<=", ">=", "within", "->"}, "<": {"<", "<="}}.get(one.relation, {one.relation})
+            weaker = {"=": {"=", "<=", ">=", "within", "->"}, "<": {"<", "<="}}.get(step.relation, {step.relation})
             assert again.relation in weaker, f"{name}: {again}"
             # what equals a limit tends to it only when nothing of it moves
             assert not isinstance(again.rule, Limit) or not again.after.has(again.rule.variable), f"{name}: {again}"

@@ -59,14 +59,14 @@ def test_the_engine_gives_the_exponents_of_the_table(name):
 def test_the_phases_lie_where_the_followers_draw_them(name):
     for point in INSIDE[name]:
         at = ours(*point)
-        assert [each for each, phase in phases().items() if phase.contains(at) and "tuned" not in each] == [name]
+        assert [other for other, phase in phases().items() if phase.contains(at) and "tuned" not in other] == [name]
         assert phases()[name].region.contains(at)
 
 
 def test_the_law_of_easier_tasks_changes_where_two_phases_meet():
     """Beyond s = 1 two regions, and none but them; at their border the exponents agree."""
-    there = [each for each in solution(EASIER).regions if each.contains({s: Rational(5, 4), beta: 2})
-             or each.contains({s: 2, beta: 2})]  # fmt: skip
+    there = [region for region in solution(EASIER).regions if region.contains({s: Rational(5, 4), beta: 2})
+             or region.contains({s: 2, beta: 2})]  # fmt: skip
     assert len(there) == 2
     border = [phases()[name].least.power.subs(s, 2 - 1 / beta) for name in ("II", "III")]
     assert simplify(border[0] - border[1]) == 0
@@ -102,6 +102,6 @@ def test_a_tuned_rate_is_the_largest_but_where_the_kernel_remembers_and_the_trac
     free = solution(with_leak, ((M, D, gamma), C, (M * D <= C, gamma <= 1)))
     for name in ("II", "III"):
         at = ours(*INSIDE[name][1])
-        (region,) = (each for each in free.regions if each.contains(at))
+        (region,) = (region for region in free.regions if region.contains(at))
         assert region.loss.power.subs(at) == found[name].least.power.subs(at)
         assert region.variables[gamma].order.power == 0

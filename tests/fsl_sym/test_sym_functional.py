@@ -73,4 +73,4 @@ def test_both_clocks_give_the_same_noise_in_every_phase(name: str) -> None:
     found = change_of_time(name)
     assert found == change_of_time(schedule(name))
     assert len(found) == len(schedule(name).phases)
-    assert all(each.verify().holds for each in found)
+    assert all(derivation.verify().holds for derivation in found)

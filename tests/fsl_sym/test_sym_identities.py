@@ -29,7 +29,7 @@ HALF = Rational(1, 2)
 
 def steps(derived: Derivation | tuple[Derivation, ...]) -> list[Step]:
     """The steps of a derivation, or of several, in their order."""
-    return list(derived) if isinstance(derived, Derivation) else [step for each in derived for step in each]
+    return list(derived) if isinstance(derived, Derivation) else [step for derivation in derived for step in derivation]
 
 
 def refused(step: Step, **changes: object) -> bool:
@@ -46,7 +46,7 @@ def test_the_kernel_integral_is_that_of_the_numbers() -> None:
 def test_one_drop_weighs_signal_and_noise_and_what_is_forgotten() -> None:
     """C/c_3 (c_3 + T^-s) (1 - (1 + c x)^-kappa), and its limit."""
     formula = ansatz.multi_power_limit().conclusion
-    names = {each.name: each for each in formula.left.free_symbols}
+    names = {letter.name: letter for letter in formula.left.free_symbols}
     at = {names["c_3"]: 4, names["kappa"]: 2, ansatz.c: 3, ansatz.x: 5, C: 7, t: 2, s: 3}
     assert formula.left.subs(at) == Rational(7, 4) * (4 + Rational(1, 8)) * (1 - Rational(1, 16**2))
     assert formula.right.subs(at) == 7 * (1 - Rational(1, 16**2))
@@ -72,14 +72,16 @@ def test_neighbours_of_the_ansatz_are_refused() -> None:
     abel, *_ = steps(ansatz.abel_summation())
     i = ansatz.i
     later = abel.after.replace(
-        lambda each: isinstance(each, Sum), lambda each: Sum(each.function.subs(i - 1, i), each.limits[0])
+        lambda total: isinstance(total, Sum), lambda total: Sum(total.function.subs(i - 1, i), total.limits[0])
     )
     assert later != abel.after and refused(abel, after=later)
     by_parts = ansatz.loss_by_parts()[-1]
     assert isinstance(by_parts.after, Add)
     assert all(refused(by_parts, after=by_parts.after - part) for part in by_parts.after.args)
     change = ansatz.physical_time()[-1]
-    once = change.after.replace(lambda each: each.is_Pow and each.base == ansatz.phi(ansatz.u), lambda each: each.base)
+    once = change.after.replace(
+        lambda power: power.is_Pow and power.base == ansatz.phi(ansatz.u), lambda power: power.base
+    )
     assert once != change.after and refused(change, after=once)
 
 
@@ -115,7 +117,7 @@ def test_capacity_at_points_agrees_with_the_allocation() -> None:
 
 
 def test_wrong_exponents_of_the_spaces_are_refuted() -> None:
-    coefficient, source = (steps(each())[0] for each in (
+    coefficient, source = (steps(make())[0] for make in (
         kernel_spaces.coefficient_derivation, kernel_spaces.source_derivation))  # fmt: skip
     j, delta = kernel_spaces.j, kernel_spaces.DELTA
     assert refused(coefficient, after=j ** (-s * beta) / sqrt(j) / j)
@@ -145,14 +147,14 @@ def test_the_first_columns_need_the_inverse_of_h() -> None:
 def test_what_the_letters_of_the_ansatz_promise() -> None:
     """A letter promises no more than the derivations need: what must be positive is printed as a hypothesis."""
     real = (ansatz.clock, ansatz.phi, ansatz.kernel, ansatz.source, ansatz.rate, ansatz.drop)
-    assert all(each(t).is_real is True and each(t).is_positive is None for each in real)
+    assert all(function(t).is_real is True and function(t).is_positive is None for function in real)
     assert ansatz.batch(t).is_positive
     whole: tuple[Expr, ...] = (ansatz.i, ansatz.k, ansatz.n)
-    assert all(each.is_integer for each in whole)
+    assert all(letter.is_integer for letter in whole)
 
 
 def test_what_holds_everywhere_is_not_weakened_where_a_value_is_put_in() -> None:
     """The functional in physical time is the lemma at v = 0, whose proof uses T' = phi at every v."""
-    hypotheses = [str(each) for each in ansatz.physical_time().prove().hypotheses]
+    hypotheses = [str(hypothesis) for hypothesis in ansatz.physical_time().prove().hypotheses]
     assert "Derivative(T(v), v) = phi(v) is true for every v" in hypotheses
-    assert not any("phi(0)" in each for each in hypotheses)
+    assert not any("phi(0)" in hypothesis for hypothesis in hypotheses)

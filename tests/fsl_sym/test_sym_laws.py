@@ -25,11 +25,11 @@ def test_the_right_hand_sides_are_the_theorems(model, root, batch, peak):
     time, exponent = Integer(root) ** 2, Rational(1, 2)
     numbers = {s: 1, beta: 2, M: model, B: batch, sigma: 1, a: Rational(peak, 61), b: Rational(1, 100), T: time}
     head = Rational(1, model**2)
-    rest = noise(time, model, numbers[a], numbers[b], Integer(batch), exponent)
+    noise_part = noise(time, model, numbers[a], numbers[b], Integer(batch), exponent)
     assert scaling_law("constant").expression.subs(numbers) == head + 1 / time + numbers[a] / batch
-    assert scaling_law("exp-decay").expression.subs(numbers) == head + 1 / time + rest
-    both = {**numbers, T1: 5, T2: time}
-    assert scaling_law("wsd").expression.subs(both) == head + 1 / (time + 5) + rest
+    assert scaling_law("exp-decay").expression.subs(numbers) == head + 1 / time + noise_part
+    numbers_of_phases = {**numbers, T1: 5, T2: time}
+    assert scaling_law("wsd").expression.subs(numbers_of_phases) == head + 1 / (time + 5) + noise_part
 
 
 @examples(8)
@@ -64,7 +64,7 @@ def test_what_ties_the_hyperparameters():
 
 
 def test_labels_and_names():
-    assert [scaling_law(each).label for each in SCHEDULES] == ["thm:chinchilla", "thm:geometric", "thm: wsd"]
+    assert [scaling_law(name).label for name in SCHEDULES] == ["thm:chinchilla", "thm:geometric", "thm: wsd"]
     assert scaling_law("cosine").label == ""
     with pytest.raises(ValueError, match="unknown schedule 'sine'.*cosine"):
         scaling_law("sine")

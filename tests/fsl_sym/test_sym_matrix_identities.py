@@ -45,7 +45,8 @@ def test_identities_are_proved_say_something_and_need_their_ends(make):
 def test_a_drop_acts_from_the_start_of_its_step_on():
     step = ansatz.abel_summation()[-1]
     shifted = step.after.replace(
-        lambda each: isinstance(each, Sum), lambda each: Sum(each.function.subs(ansatz.i - 1, ansatz.i), each.limits[0])
+        lambda total: isinstance(total, Sum),
+        lambda total: Sum(total.function.subs(ansatz.i - 1, ansatz.i), total.limits[0]),
     )
     assert shifted != step.after and not replace(step, after=shifted).verify().holds
 

@@ -60,39 +60,39 @@ def true_ends(
     """Each quantity of an allocation, its ends, their theorems, and a rule with the certificates of all of them."""
     chosen, regime = optimal_allocation(schedule, budget).regimes[place], (EASY, EDGE, HARD)[place]
     least = least_of(schedule, N if budget == "data" else C, regime, chosen.excess_risk)
-    ends = {QUANTITIES[name]: each for name, each in chosen.quantities.items() if name in QUANTITIES}
-    proved = {letter: near_optimal(least, letter, each, regime) for letter, each in ends.items()}
-    steps = [derivation[0] for each in proved.values() for derivation in each]
+    ends = {QUANTITIES[name]: orders for name, orders in chosen.quantities.items() if name in QUANTITIES}
+    proved = {letter: near_optimal(least, letter, orders, regime) for letter, orders in ends.items()}
+    steps = [derivation[0] for derivations in proved.values() for derivation in derivations]
     pool: tuple[Certificate, ...] = tuple(certificate for step in steps for certificate in step.rule.certificates)
-    for letter, each in ends.items():
-        yield letter, each, proved[letter], NearOptimal(least, pool, regime, each.lower, "from")
+    for letter, orders in ends.items():
+        yield letter, orders, proved[letter], NearOptimal(least, pool, regime, orders.lower, "from")
 
 
-@pytest.mark.parametrize("case", [pytest.param(each, marks=() if each in TELLING else pytest.mark.slow)
-                                  for each in CASES], ids=str)  # fmt: skip
+@pytest.mark.parametrize("case", [pytest.param(case, marks=() if case in TELLING else pytest.mark.slow)
+                                  for case in CASES], ids=str)  # fmt: skip
 def test_every_end_of_table_1_is_proved_and_no_neighbour_of_it(case: tuple[str, str, int]) -> None:
     for letter, ends, proved, rule in true_ends(*case):
-        assert all(each.verify().holds for each in proved), letter
+        assert all(derivation.verify().holds for derivation in proved), letter
         for end, order in (("from", ends.lower), ("up to", ends.upper)):
             assert holds(letter, order, end, rule)
             moved = [(TINY, 0), (-TINY, 0), (0, TINY), (0, -TINY), (0, 1), (0, -1)]
-            wrong = [] if order is None else [order * Order(*each) for each in moved]
+            wrong = [] if order is None else [order * Order(*change) for change in moved]
             other = ends.upper if end == "from" else ends.lower
             wrong += [] if ends.is_point or other is None else [other]
             wrong += [None] if order is not None else [Order(0), Order(1)]
-            assert not any(holds(letter, each, end, rule) for each in wrong), (letter, end)
-        flat = [] if ends.is_point else [each for each in (ends.lower, ends.upper) if each is not None]
-        assert not any(holds(letter, each, "at", rule) for each in flat), letter
+            assert not any(holds(letter, neighbour, end, rule) for neighbour in wrong), (letter, end)
+        flat = [] if ends.is_point else [order for order in (ends.lower, ends.upper) if order is not None]
+        assert not any(holds(letter, order, "at", rule) for order in flat), letter
 
 
 def test_what_is_not_bounded_has_no_end_and_what_is_bounded_has_one() -> None:
     least = least_of("exp-decay", N, EASY, EASY_RISK)
     size = Order(1 / (1 + beta * s), -1 / (1 + beta * s))
     lower, upper = near_optimal(least, M, OrderRange(size, None), EASY)
-    assert [each.prove().conclusion.right for each in (lower, upper)] == [size.as_expr(N), oo]
+    assert [derivation.prove().conclusion.right for derivation in (lower, upper)] == [size.as_expr(N), oo]
     # a larger rate than the largest, a bound where there is none, and none where there is one
     for quantity, orders in ((gamma, OrderRange(None, None)), (M, OrderRange(size, Order(3)))):
-        assert not all(each.verify().holds for each in near_optimal(least, quantity, orders, EASY))
+        assert not all(derivation.verify().holds for derivation in near_optimal(least, quantity, orders, EASY))
     assert not holds(M, None, "at", upper[0].rule)
 
 
@@ -115,7 +115,7 @@ def test_the_lemma_must_be_the_least_value_of_that_law_in_that_regime() -> None:
     larger, other = (law.replace(Min, Max), program), scaling_law("constant").under(N)
     wrong = [
         # the law near more, or less, than its least value, or near none
-        *(least_of("exp-decay", N, EASY, EASY_RISK * Order(*each)) for each in ((TINY, 0), (-TINY, 0), (0, TINY))),
+        *(least_of("exp-decay", N, EASY, EASY_RISK * Order(*change)) for change in ((TINY, 0), (-TINY, 0), (0, TINY))),
         least_of("exp-decay", N, HARD, Order(-s, s)),
         least_value(*larger, EASY, EASY_RISK), least_value(*other, EASY, Order(-s / (s + 1))),
         Derivation("x", "X", (Step(law, law, Identity(), "the same"),)),
@@ -154,7 +154,7 @@ def test_a_tampered_certificate_proves_nothing() -> None:
     for wrong in (
         replace(proof, value=value), replace(proof, value=value, point=(value, *proof.point[1:])),
         replace(proof, branches=proof.branches[:1]), replace(proof, branches=(without,) * len(proof.branches)),
-        replace(proof, branches=tuple(replace(each, infeasible=True) for each in proof.branches)),
+        replace(proof, branches=tuple(replace(branch, infeasible=True) for branch in proof.branches)),
     ):  # fmt: skip
         assert not holds(M, smaller, "from", replace(bound, certificates=(wrong,)))
     # infinity in the place of the end of a quantity that has one

@@ -32,7 +32,9 @@ def test_every_round_trip_is_exact(difficulty, above):
     start = {"s": Rational(difficulty), "beta": 1 + Rational(above)}
     written = {name: convert(start, "fsl", name) for name in NOTATIONS}
     assert all(convert(written[name], name, "fsl") == start for name in NOTATIONS)
-    assert all(convert(written[one], one, other) == written[other] for one, other in permutations(NOTATIONS, 2))
+    assert all(
+        convert(written[source], source, other) == written[other] for source, other in permutations(NOTATIONS, 2)
+    )
 
 
 @pytest.mark.parametrize("pair", list(product(NOTATIONS, repeat=2)), ids="-".join)
@@ -46,10 +48,10 @@ def test_symbols_come_back(pair):
 @pytest.mark.parametrize("name", list(NOTATIONS))
 def test_eigenvalues_and_energies_are_those_of_this_paper(name):
     """lambda_j = j^-beta and lambda_j theta_j^2 = j^-(1 + s beta), whatever the letters."""
-    each = NOTATIONS[name]
-    values = {letter: convert({"s": "2/3", "beta": 3}, "fsl", name)[letter.name] for letter in each.letters}
-    assert each.eigenvalue.subs(values, simultaneous=True) == 3
-    assert each.energy.subs(values, simultaneous=True) == 1 + Rational(2, 3) * 3
+    notation = NOTATIONS[name]
+    values = {letter: convert({"s": "2/3", "beta": 3}, "fsl", name)[letter.name] for letter in notation.letters}
+    assert notation.eigenvalue.subs(values, simultaneous=True) == 3
+    assert notation.energy.subs(values, simultaneous=True) == 1 + Rational(2, 3) * 3
 
 
 def test_letters_may_be_symbols():

@@ -32,7 +32,9 @@ def test_the_cheapest_rate_is_where_the_square_vanishes():
 
 @pytest.mark.parametrize("budget", LAWS)
 def test_every_regime_has_its_proof(budget):
-    assert [each.conclusion.where for each in least_orders(budget)] == [regime.condition for regime in REGIMES]
+    assert [derivation.conclusion.where for derivation in least_orders(budget)] == [
+        regime.condition for regime in REGIMES
+    ]
 
 
 @pytest.mark.parametrize("proofs", [*map(least_orders, LAWS), [least_of_decay()]])

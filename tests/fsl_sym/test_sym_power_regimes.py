@@ -21,14 +21,14 @@ def test_every_point_lies_in_one_regime(power, difficulty, above, value):
     if min(difficulty, above, value) <= 0:
         return
     point = [exact(difficulty), 1 + exact(above), *([exact(value)] if power == p else [])]
-    homes = [each for side in sides(power) for each in side.regimes if each.contains(*point)]
+    homes = [regime for side in sides(power) for regime in side.regimes if regime.contains(*point)]
     assert len(homes) == 1
     values = dict(zip((s, beta, p), point, strict=False))
     assert homes[0].condition.subs(values) == True  # noqa: E712  (sympy's true)
 
 
-@pytest.mark.parametrize("regime", [each for power in POWERS for side in sides(power) for each in side.regimes],
-                         ids=lambda each: each.name)  # fmt: skip
+@pytest.mark.parametrize("regime", [regime for power in POWERS for side in sides(power) for regime in side.regimes],
+                         ids=lambda regime: regime.name)  # fmt: skip
 def test_samples_lie_inside_and_signs_are_those_at_samples(regime):
     gap = s - regime.side.edge
     assert regime.sign_of(gap) == regime.sign
@@ -41,7 +41,7 @@ def test_samples_lie_inside_and_signs_are_those_at_samples(regime):
         assert regime.sign_of(s - Rational(11, 10)) is None
 
 
-@pytest.mark.parametrize("side", sides(p), ids=lambda each: str(each.condition))
+@pytest.mark.parametrize("side", sides(p), ids=lambda side: str(side.condition))
 def test_what_is_replaced_comes_back(side):
     if side.sign:
         assert simplify(side.where[p].subs(side.back) - p) == 0

@@ -105,7 +105,7 @@ def test_infinite_sums_come_near_the_stated_error_and_stay_within(expansion: Exp
 def test_what_is_left_out_is_at_most_the_next_term(point: dict[Symbol, Expr], size: int) -> None:
     true = approximation_error(size).subs(point).evalf(30)
     for terms in (1, 2, 3, 4, 6):
-        kept, error = (each.subs({**point, M: size}) for each in approximation_error_expansion(terms))
+        kept, error = (expression.subs({**point, M: size}) for expression in approximation_error_expansion(terms))
         assert error / 10 < abs(true - kept).evalf(30) < error
     with pytest.raises(ValueError, match="a whole number from 1 to 1000, not 0"):
         approximation_error_expansion(0)

@@ -22,4 +22,4 @@ def test_every_symbol_is_positive_but_those_that_may_be_zero(symbol):
 def test_every_symbol_has_a_meaning_and_a_name_of_its_own():
     ours = [value for value in vars(symbols).values() if isinstance(value, Symbol)]
     assert set(ours) == set(MEANINGS)
-    assert len({each.name for each in ours}) == len(ours)
+    assert len({symbol.name for symbol in ours}) == len(ours)

@@ -34,7 +34,7 @@ def test_there_are_values_in_most_modules() -> None:
 def test_a_value_cannot_be_changed(kind: type) -> None:
     assert kind.__dataclass_params__.frozen  # type: ignore[attr-defined]
     assert not {"rule", "relation"} & {
-        each.name for each in fields(kind) if kind.__module__.startswith("fsl_sym.proof.rules")
+        field.name for field in fields(kind) if kind.__module__.startswith("fsl_sym.proof.rules")
     }
 
 

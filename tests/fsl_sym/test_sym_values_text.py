@@ -66,7 +66,10 @@ def functions() -> Iterator[tuple[str, Callable[..., Any]]]:
             if public and value.__module__ == module.name:
                 yield f"{module.name}.{name}", value
     for instance in INSTANCES:
-        for name in ["__pow__", *(each for each in dir(instance) if not each.startswith("_"))]:
+        for name in [
+            "__pow__",
+            *(method for method in dir(instance) if not method.startswith("_")),
+        ]:
             method = getattr(instance, name, None)
             if callable(method):
                 yield f"{type(instance).__module__}.{type(instance).__name__}.{name}", method
@@ -77,7 +80,11 @@ FUNCTIONS = dict(functions())
 
 def parameters(function: Callable[..., Any]) -> list[Parameter]:
     try:
-        return [each for each in signature(function).parameters.values() if each.kind is not Parameter.VAR_KEYWORD]
+        return [
+            parameter
+            for parameter in signature(function).parameters.values()
+            if parameter.kind is not Parameter.VAR_KEYWORD
+        ]
     except ValueError:  # a class of sympy or an exception has no signature
         return []
 
@@ -97,11 +104,11 @@ def calls(function: Callable[..., Any]) -> Iterator[tuple[tuple[Any, ...], dict[
     expected = parameters(function)
     for place in range(len(expected)):
         for program in (PROGRAM, (PROGRAM,), ((t, PROGRAM),), {PROGRAM: t}, {t: PROGRAM}):
-            given = [fitting(each) for each in expected]
+            given = [fitting(parameter) for parameter in expected]
             given[place] = program
             pairs = list(zip(expected, given, strict=True))
-            keywords = {each.name: value for each, value in pairs if each.kind is Parameter.KEYWORD_ONLY}
-            yield tuple(value for each, value in pairs if each.kind is not Parameter.KEYWORD_ONLY), keywords
+            keywords = {parameter.name: value for parameter, value in pairs if parameter.kind is Parameter.KEYWORD_ONLY}
+            yield tuple(value for parameter, value in pairs if parameter.kind is not Parameter.KEYWORD_ONLY), keywords
 
 
 def ran() -> bool:

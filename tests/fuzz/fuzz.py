@@ -92,8 +92,10 @@ def outcome_of_command(words):
     if "warning: " in said:
         return "warning of Python", said
     if status == 2:
-        one = said.startswith("fsl: ") and len([line for line in said.splitlines() if not line.endswith(NOTES)]) == 1
-        return (REFUSED, said) if one and not shown else ("more than one sentence", said + shown)
+        is_sentence = (
+            said.startswith("fsl: ") and len([line for line in said.splitlines() if not line.endswith(NOTES)]) == 1
+        )
+        return (REFUSED, said) if is_sentence and not shown else ("more than one sentence", said + shown)
     if no_finite_number(shown) and not any(name in words for name in ("list", "show", "errata", "-h", "--help")):
         return "no finite number, and no word of it", shown
     return ANSWERED, shown
@@ -105,14 +107,16 @@ def raised_here(error):
     while last.tb_next is not None:
         last = last.tb_next
     code = last.tb_frame.f_code
-    instruction = next((each for each in dis.get_instructions(code) if each.offset == last.tb_lasti), None)
+    instruction = next(
+        (instruction for instruction in dis.get_instructions(code) if instruction.offset == last.tb_lasti), None
+    )
     here = any(f"/{package}/" in code.co_filename for package in ("fsl_num", "fsl_sym"))
     return here and instruction is not None and instruction.opname == "RAISE_VARARGS"
 
 
 def files_here():
     """The files of the present folder, as they are: the cache is free to grow."""
-    return {(each.path, each.stat().st_mtime_ns, each.stat().st_size) for each in os.scandir() if each.is_file()}
+    return {(file.path, file.stat().st_mtime_ns, file.stat().st_size) for file in os.scandir() if file.is_file()}
 
 
 def outcome_of_call(call):
@@ -223,7 +227,7 @@ def table(results, seed, seconds):
 
     Of the public callables, which are many, those alone with a defect have a row.
     """
-    columns = [ANSWERED, REFUSED, *(each for each in DEFECTS if any(result[4] == each for result in results))]
+    columns = [ANSWERED, REFUSED, *(defect for defect in DEFECTS if any(result[4] == defect for result in results))]
     lines = [
         "# What was tried at random, and what came of it",
         "",
@@ -234,18 +238,18 @@ def table(results, seed, seconds):
     ]
     titles = {"command": "Commands", "call": "Calls", "public": "Examples of the documentation with hostile arguments"}
     for kind, title in titles.items():
-        counts = Counter((name, outcome) for each, _, name, _, outcome, *_ in results if each == kind)
+        counts = Counter((name, outcome) for kind_of_call, _, name, _, outcome, *_ in results if kind_of_call == kind)
         names = sorted({name for name, _ in counts})
         if not names:
             continue
-        shown = [name for name in names if kind != "public" or any(counts[name, each] for each in DEFECTS)]
+        shown = [name for name in names if kind != "public" or any(counts[name, defect] for defect in DEFECTS)]
         lines += ["", f"## {title}: {sum(counts.values()):,}", ""]
         lines += ["| | " + " | ".join(columns) + " |", "| --- |" + " --: |" * len(columns)]
         for name in shown:
             lines.append(f"| {name} | " + " | ".join(str(counts[name, column] or "") for column in columns) + " |")
         totals = [sum(counts[name, column] for name in names) for column in columns]
         lines.append("| all | " + " | ".join(map(str, totals)) + " |")
-    defects = [each for each in results if each[4] in DEFECTS]
+    defects = [result for result in results if result[4] in DEFECTS]
     if defects:
         lines += ["", "## Defects", ""]
         for kind, number, _, text, outcome, said, taken in defects[:50]:
@@ -286,15 +290,15 @@ def search(words=None):
     """Run what the words ask for, and show it; 1 where an outcome is a defect."""
     chosen = parsed(words)
     if chosen.only:
-        which, _, index = chosen.only.partition(":")
-        print(*run_batch(which, [int(index)], chosen.seed)[0], sep="\n")
+        kind, _, index = chosen.only.partition(":")
+        print(*run_batch(kind, [int(index)], chosen.seed)[0], sep="\n")
         return 0
     outcomes, spent = run_all(chosen)
     shown = table(outcomes, chosen.seed, spent)
     if chosen.table:
         Path(chosen.table).write_text(shown, encoding="utf-8")
     print(shown)
-    return int(any(each[4] in DEFECTS for each in outcomes))
+    return int(any(outcome[4] in DEFECTS for outcome in outcomes))
 
 
 if __name__ == "__main__":

@@ -296,7 +296,7 @@ def call_from_json(draw):
 
 def call_growth(draw):
     logs = array(draw)
-    values = [2 * each for each in logs] if isinstance(logs, list) and draw.random() > draw.oddness else array(draw)
+    values = [2 * log for log in logs] if isinstance(logs, list) and draw.random() > draw.oddness else array(draw)
     return described("growth_exponents", fsl_num.growth_exponents, logs, values)
 
 

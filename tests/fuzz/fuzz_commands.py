@@ -360,8 +360,8 @@ def show_schedule(draw):
 
 
 COMMANDS = {
-    each.__name__: each
-    for each in (
+    command.__name__: command
+    for command in (
         solve,
         simulate,
         fit,

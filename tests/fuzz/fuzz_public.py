@@ -84,13 +84,13 @@ class _Recorded(ast.NodeTransformer):
 
 @cache
 def _examples(text):
-    return tuple(each.source for each in doctest.DocTestParser().get_examples(text or ""))
+    return tuple(example.source for example in doctest.DocTestParser().get_examples(text or ""))
 
 
 def _places():
     """Public callable -> the object whose examples call it, or None."""
     public = dict(_public())
-    parsed = {name: [ast.parse(each) for each in _examples(value.__doc__)] for name, value in public.items()}
+    parsed = {name: [ast.parse(example) for example in _examples(value.__doc__)] for name, value in public.items()}
     called = {
         name: {
             getattr(node.func, "id", getattr(node.func, "attr", None))
@@ -103,10 +103,10 @@ def _places():
     for name in public:
         package, short = name.split(".")[0], name.rsplit(".", 1)[-1]
         owner = name.rsplit(".", 1)[0]
-        near = sorted(called, key=lambda each: (each != name, each != owner, not each.startswith(package)))
+        near = sorted(called, key=lambda caller: (caller != name, caller != owner, not caller.startswith(package)))
         # A method is looked for in the examples of its class alone: another class may have one of the same name.
-        near = [each for each in near if name.count(".") == 1 or each.startswith(owner)]
-        places[name] = next((each for each in near if short in called[each]), None)
+        near = [caller for caller in near if name.count(".") == 1 or caller.startswith(owner)]
+        places[name] = next((caller for caller in near if short in called[caller]), None)
     return public, places
 
 
@@ -136,7 +136,7 @@ def valid_calls(name):
 
 def hostile_call(draw):
     """A call of the documentation with one or two arguments replaced: its name, its text, and what makes it."""
-    name = draw.choice([each for each in PLACES if PLACES[each] and each not in NOT_CALLED])
+    name = draw.choice([place for place in PLACES if PLACES[place] and place not in NOT_CALLED])
     return (name, *hostile_call_of(name, draw))
 
 
@@ -147,7 +147,7 @@ def hostile_call_of(name, draw):
     try:
         known = inspect.signature(function)
         given = known.bind_partial(*positional, **named).arguments
-        more = [key for key, each in known.parameters.items() if key not in given and each.kind in _BY_NAME]
+        more = [key for key, parameter in known.parameters.items() if key not in given and parameter.kind in _BY_NAME]
     except (ValueError, TypeError):
         more = []
     keys = list(dict.fromkeys([*arguments, *more]))
@@ -159,5 +159,5 @@ def hostile_call_of(name, draw):
         else:
             arguments[key] = draw.choice(HOSTILE)
     positional = [arguments.pop(place) for place in range(len(positional))]
-    shown = [*(repr(each)[:60] for each in positional), *(f"{key}={value!r:.60}" for key, value in arguments.items())]
+    shown = [*(repr(value)[:60] for value in positional), *(f"{key}={value!r:.60}" for key, value in arguments.items())]
     return f"{name}({', '.join(shown)})", lambda: function(*positional, **arguments)

@@ -53,13 +53,15 @@ _UNSEEN_DECORATORS = ("cache", "lru_cache", "functools.cache", "functools.lru_ca
 
 
 def _named(operators, wanted):
-    return tuple(each for each in operators if each.__name__.split("_", 1)[-1] in wanted)
+    return tuple(operator for operator in operators if operator.__name__.split("_", 1)[-1] in wanted)
 
 
 FAMILIES = {
     "arithmetic": _named(binary_operator_replacement.operators(), _BINARY),
     "comparison": _named(comparison_operator_replacement.operators(), _COMPARISON),
-    "sign or not": tuple(each for each in unary_operator_replacement.operators() if "Invert" not in each.__name__),
+    "sign or not": tuple(
+        operator for operator in unary_operator_replacement.operators() if "Invert" not in operator.__name__
+    ),
     "number": (number_replacer.NumberReplacer,),
     "truth": (
         boolean_replacer.ReplaceTrueWithFalse,
@@ -128,7 +130,7 @@ def draw(root, count, seed, only=None):
     Those that do not compile are drawn again. ``only``: files or folders to draw from, all targets by default.
     """
     generator = random.Random(seed)
-    chosen = [path for path in files(root) if only is None or any(Path(path).is_relative_to(each) for each in only)]
+    chosen = [path for path in files(root) if only is None or any(Path(path).is_relative_to(folder) for folder in only)]
     sources = {path: (Path(root) / path).read_text(encoding="utf-8") for path in chosen}
     candidates = [group for path, source in sources.items() for group in places(path, source).values()]
     generator.shuffle(candidates)
@@ -163,17 +165,21 @@ def _unseen_lines(source):
         elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             spans.append(node)
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            spans += [each for each in node.decorator_list if ast.unparse(each).split("(")[0] in _UNSEEN_DECORATORS]
+            spans += [
+                decorator
+                for decorator in node.decorator_list
+                if ast.unparse(decorator).split("(")[0] in _UNSEEN_DECORATORS
+            ]
         if isinstance(node, ast.keyword) and node.arg in ("strict", "slots"):
             spans.append(node)  # zip(..., strict=True) asserts what holds; slots save memory alone
         if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "reshape":
             # any negative size means the rest
-            spans += [each for each in node.args if isinstance(each, ast.UnaryOp)]
+            spans += [argument for argument in node.args if isinstance(argument, ast.UnaryOp)]
         if isinstance(node, ast.Raise):  # how many digits a message shows
             spans += [part for part in ast.walk(node) if isinstance(part, ast.JoinedStr)]
         if isinstance(node, ast.Assign) and any(_is_alias(target, node.value) for target in node.targets):
             spans.append(node)
-    return [((each.lineno, each.col_offset), (each.end_lineno, each.end_col_offset)) for each in spans]
+    return [((node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)) for node in spans]
 
 
 def _is_alias(target, value):

@@ -42,20 +42,20 @@ LAST = "tests/test_theorems.py"
 
 def nearest_tests(path, root):
     """The test files that can notice a mistake in the module at ``path``, nearest first, with its own doctests."""
-    modules = [each for top in ("fsl_sym", "fsl_num") for each in (root / top).rglob("*.py")]
-    tests = [each for each in (root / "tests").rglob("test_*.py") if "architecture" not in each.parts]
-    all_names = {_module_name(each.relative_to(root)) for each in modules}
-    imports = {each: _imports(each.read_text(encoding="utf-8"), all_names) for each in (*modules, *tests)}
+    modules = [file for top in ("fsl_sym", "fsl_num") for file in (root / top).rglob("*.py")]
+    tests = [file for file in (root / "tests").rglob("test_*.py") if "architecture" not in file.parts]
+    all_names = {_module_name(file.relative_to(root)) for file in modules}
+    imports = {file: _imports(file.read_text(encoding="utf-8"), all_names) for file in (*modules, *tests)}
     name = ".".join(part for part in Path(path).with_suffix("").parts if part != "__init__")
-    chosen = [path, *(each for each in mirrors(Path(path)) if (root / each).is_file())]
+    chosen = [path, *(file for file in mirrors(Path(path)) if (root / file).is_file())]
     reached, names = {name}, {name}
     while names:
-        users = [each for each in imports if imports[each] & names]
-        chosen += sorted(str(each.relative_to(root)) for each in users if each in tests)
-        found = {_module_name(each.relative_to(root)) for each in users if each not in tests}
+        users = [file for file in imports if imports[file] & names]
+        chosen += sorted(str(file.relative_to(root)) for file in users if file in tests)
+        found = {_module_name(file.relative_to(root)) for file in users if file not in tests}
         names = found - reached
         reached |= found
-    kept = [each for each in dict.fromkeys(chosen) if each != LAST and "bench" not in each]
+    kept = [file for file in dict.fromkeys(chosen) if file != LAST and "bench" not in file]
     return [*kept, LAST]
 
 
@@ -63,7 +63,7 @@ def _imports(source, modules):
     """What a file imports, and all ``modules`` of the packages that it walks through."""
     found = imported_modules(source)
     if "walk_packages(" in source:
-        found |= {each for each in modules if any(each.startswith(f"{name}.") for name in found)}
+        found |= {module for module in modules if any(module.startswith(f"{name}.") for name in found)}
     return found
 
 
@@ -92,7 +92,7 @@ def verify(mutant, clone, seconds, healthy):
         while waiting and left > 0:
             _put(target, changed)
             start = time.monotonic()
-            guilty, how = run_tests(waiting, clone, left)
+            guilty, outcome = run_tests(waiting, clone, left)
             left -= time.monotonic() - start
             if guilty is None:
                 break
@@ -100,8 +100,8 @@ def verify(mutant, clone, seconds, healthy):
                 _put(target, original)
                 healthy[guilty] = run_tests([guilty], clone, 600.0)[0] is None
             if healthy[guilty]:
-                return record | {"killed": True, "by": guilty, "how": how}
-            waiting = [each for each in waiting if each != guilty]
+                return record | {"killed": True, "by": guilty, "how": outcome}
+            waiting = [test for test in waiting if test != guilty]
         return record | {"killed": False, "by": None, "how": "survived"}
     finally:
         _put(target, original)
@@ -139,18 +139,18 @@ def run_tests(tests, clone, limit, longest=LONGEST):
             while (chunk := chunks.get(timeout=longest)) is not None:
                 said += chunk
                 if guilty := _FAILED.search(said):
-                    return next(each for each in guilty.groups() if each), "failed"
+                    return next(file for file in guilty.groups() if file), "failed"
                 if time.monotonic() > end:
                     return None, "passed so far"
         except Empty:
             # the name of a test is printed before its outcome
-            return max(tests, key=lambda each: said.rfind(f"{each}::")), "too slow"
+            return max(tests, key=lambda test: said.rfind(f"{test}::")), "too slow"
         finally:
             run.kill()
             reader.join()
     if run.wait() in (0, 5):
         return None, "passed"
-    return max(tests, key=lambda each: said.rfind(f"{each}::")), "failed"
+    return max(tests, key=lambda test: said.rfind(f"{test}::")), "failed"
 
 
 def _read(stream, chunks):
@@ -179,7 +179,7 @@ def main(arguments=None):
     parser.add_argument("--out", type=Path, default=Path("mutation-score.json"), help="the record, read and extended")
     chosen = parser.parse_args(arguments)
     records = json.loads(chosen.out.read_text(encoding="utf-8"))["mutants"] if chosen.out.is_file() else []
-    known = {(each["path"], each["operator"], each["occurrence"]) for each in records}
+    known = {(record["path"], record["operator"], record["occurrence"]) for record in records}
     with tempfile.TemporaryDirectory() as folder:
         clones = SimpleQueue()
         for index in range(chosen.jobs):
@@ -187,7 +187,9 @@ def main(arguments=None):
             subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
             clones.put(clone)
         drawn, total = draw(clone, chosen.count, chosen.seed, chosen.only)
-        waiting = [each for each in drawn if (each.path, each.operator.__name__, each.occurrence) not in known]
+        waiting = [
+            mutant for mutant in drawn if (mutant.path, mutant.operator.__name__, mutant.occurrence) not in known
+        ]
 
         healthy: dict[str, bool] = {}
 
@@ -212,18 +214,22 @@ def report(records, total, goal):
     what is called the mutation score and compared with the goal.
     """
     known = json.loads((Path(__file__).resolve().parent / "survivors.json").read_text(encoding="utf-8"))
-    reasons = {(each["path"], each["before"], each["after"]): each["reason"] for each in known}
-    same = {(each["path"], each["before"], each["after"]) for each in known if each.get("same")}
-    killed = sum(each["killed"] for each in records)
+    reasons = {(entry["path"], entry["before"], entry["after"]): entry["reason"] for entry in known}
+    same = {(entry["path"], entry["before"], entry["after"]) for entry in known if entry.get("same")}
+    killed = sum(record["killed"] for record in records)
     print(f"{killed} of {len(records)} mutants killed ({killed / max(len(records), 1):.1%}), drawn from {total} places")
-    different = len(records) - sum(not each["killed"] and (each["path"], *each["change"]) in same for each in records)
+    different = len(records) - sum(
+        not record["killed"] and (record["path"], *record["change"]) in same for record in records
+    )
     share = killed / max(different, 1)
     print(f"{killed} of {different} ({share:.1%}) without those that are known to be the same program")
-    for each in records:
-        if not each["killed"]:
-            before, after = each["change"]
-            why = reasons.get((each["path"], before, after), "no reason known: a test is missing")
-            print(f"  survived {each['path']}:{each['line']} ({each['kind']}): {why}\n    - {before}\n    + {after}")
+    for record in records:
+        if not record["killed"]:
+            before, after = record["change"]
+            why = reasons.get((record["path"], before, after), "no reason known: a test is missing")
+            print(
+                f"  survived {record['path']}:{record['line']} ({record['kind']}): {why}\n    - {before}\n    + {after}"
+            )
     return 0 if share >= goal else 1
 
 

@@ -60,10 +60,12 @@ def test_the_same_seed_draws_the_same_mutants_from_a_part_of_the_sources():
     part = ["fsl_sym/order.py", "fsl_num/volterra/steps"]
     drawn, total = draw(ROOT, 5, 3, part)
     assert len(drawn) == 5 and 100 < total < 5000
-    assert all(each.path == "fsl_sym/order.py" or each.path.startswith("fsl_num/volterra/steps/") for each in drawn)
-    known = [(each.path, each.occurrence) for each in drawn]
-    assert known == [(each.path, each.occurrence) for each in draw(ROOT, 5, 3, part)[0]]
-    assert known != [(each.path, each.occurrence) for each in draw(ROOT, 5, 4, part)[0]]
+    assert all(
+        mutant.path == "fsl_sym/order.py" or mutant.path.startswith("fsl_num/volterra/steps/") for mutant in drawn
+    )
+    known = [(mutant.path, mutant.occurrence) for mutant in drawn]
+    assert known == [(mutant.path, mutant.occurrence) for mutant in draw(ROOT, 5, 3, part)[0]]
+    assert known != [(mutant.path, mutant.occurrence) for mutant in draw(ROOT, 5, 4, part)[0]]
 
 
 def test_the_tests_nearest_to_a_module_are_asked_first():
@@ -78,15 +80,21 @@ def test_the_tests_nearest_to_a_module_are_asked_first():
 def test_the_report_gives_the_reasons_of_the_survivors(capsys):
     known = json.loads((Path(__file__).parent / "survivors.json").read_text(encoding="utf-8"))
     records = [
-        {"path": each["path"], "line": 1, "kind": "number", "change": [each["before"], each["after"]], "killed": False}
-        for each in known
+        {
+            "path": entry["path"],
+            "line": 1,
+            "kind": "number",
+            "change": [entry["before"], entry["after"]],
+            "killed": False,
+        }
+        for entry in known
     ]
     other = {"path": "f.py", "line": 1, "kind": "number", "change": ["a", "b"], "killed": False}
     assert report([*records, other, {"killed": True}], 100, 0.5) == 1
     told = capsys.readouterr().out
-    different = sum(not each.get("same", False) for each in known) + 2
+    different = sum(not entry.get("same", False) for entry in known) + 2
     assert told.startswith(f"1 of {len(known) + 2} mutants killed") and f"\n1 of {different} (" in told
-    assert all(each["reason"] in told for each in known) and told.count("a test is missing") == 1
+    assert all(entry["reason"] in told for entry in known) and told.count("a test is missing") == 1
     assert report([{"killed": True}], 100, 0.9) == 0
 
 
@@ -95,8 +103,8 @@ def test_reasons_are_kept_for_lines_that_are_there_and_once():
     lines = {
         path: {line.strip() for line in (ROOT / path).read_text(encoding="utf-8").splitlines()} for path in files(ROOT)
     }
-    assert [each["before"] for each in known if each["before"] not in lines.get(each["path"], set())] == []
-    assert len({(each["path"], each["before"], each["after"]) for each in known}) == len(known)
+    assert [entry["before"] for entry in known if entry["before"] not in lines.get(entry["path"], set())] == []
+    assert len({(entry["path"], entry["before"], entry["after"]) for entry in known}) == len(known)
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ def part(name, change):
 def every_part(change):
     """All parts of a joint statement changed."""
     return lambda statement, sample, formula: Joint(
-        {name: change(each, sample, formula) for name, each in statement.parts.items()}
+        {name: change(part, sample, formula) for name, part in statement.parts.items()}
     )
 
 

@@ -102,8 +102,8 @@ def slower_second_term(statement, point, sample):
     return float(statement.claimed(point)) - (point["a"] - point["b"]) * fade * (1 - 1 / 1.05)
 
 
-def more_label_noise(each, rho):
-    return (rho * each.size + 1.05 * each.noise) * each.base
+def more_label_noise(moment, rho):
+    return (rho * moment.size + 1.05 * moment.noise) * moment.base
 
 
 def half_norm(statement, sample, formula):
@@ -136,7 +136,7 @@ def logarithm_in_signal(statement, sample, formula):
 
 def upper_end_as_lower(name):
     """A range of hyperparameters that is one point: its lower end."""
-    return lambda each, sample, formula: Joint({f"{name} upper": each.parts[f"{name} lower"]})
+    return lambda statement, sample, formula: Joint({f"{name} upper": statement.parts[f"{name} lower"]})
 
 
 EXPONENTS = (
@@ -147,7 +147,7 @@ EXPONENTS = (
     Changed("E5", "eq:Ke-gap", times(lambda logs, s, beta: -0.02 * logs["M"])),
     Changed("E6", "eq:Ksigma-gap", moved(M=-0.02)),
     Changed("E7", CONSTANT, term(-0.02, "T in T^(-s)")),
-    Changed("E8", CONSTANT, lambda *each: term(-0.02, "B in")(term(0.02, "a in")(*each), *each[1:])),
+    Changed("E8", CONSTANT, lambda *arguments: term(-0.02, "B in")(term(0.02, "a in")(*arguments), *arguments[1:])),
     Changed("E9", EXPONENTIAL, term(0.02, "T in the minimum")),
     Changed("E10", WSD, term(-0.02, "T_2 in the minimum")),
     Changed("E11", CONSTANT_DATA, part("excess_risk", moved(power=-0.02))),
@@ -174,7 +174,7 @@ LOGARITHMS = (
     Changed("L12", "lemma:convolution-kernel", times(lambda logs, s, beta: -np.log(np.logaddexp(1, logs["t"])))),
     Changed(
         "L13", "exp-decay/intrinsic-time",
-        part("total intrinsic time", claimed(lambda each, at, sample: (at["a"] - at["b"]) * at["K"])),
+        part("total intrinsic time", claimed(lambda law, at, sample: (at["a"] - at["b"]) * at["K"])),
     ),
     Changed("L14", CONSTANT, logarithm_in_signal),
     Changed("L15", WSD_COMPUTE, part("excess_risk", order(log_power=all_compute)), regime="easy"),
@@ -182,9 +182,9 @@ LOGARITHMS = (
 )  # fmt: skip
 
 EXTREMES = (
-    Changed("M1", EXPONENTIAL, right(lambda each: each.replace(Min, Max))),
-    Changed("M2", WSD, right(lambda each: each.replace(Min, Max))),
-    Changed("M3", "exp-decay/I2", right(lambda each: each.replace(Min, Max))),
+    Changed("M1", EXPONENTIAL, right(lambda side: side.replace(Min, Max))),
+    Changed("M2", WSD, right(lambda side: side.replace(Min, Max))),
+    Changed("M3", "exp-decay/I2", right(lambda side: side.replace(Min, Max))),
     Changed(
         "M4", "lem: wsd-stable-noise",
         part("M/T_2", law(lambda logs, s, beta: largest(logs["M"], logs["t"] / beta) - logs["t"])), true=True,
@@ -244,7 +244,7 @@ QUANTIFIERS = (
     Changed("Q7", "ass:fsl/threshold", part("label noise", law(lambda logs, s, beta: 0 * next(iter(logs.values()))))),
     Changed("Q8", "thm:fsl-const-noise/any-noise", as_it_is, true=True),
     Changed("Q9", "exp-decay/I1", part("rest", law(lambda logs, s, beta: (1 - beta) * logs["M"]))),
-    Changed("Q10", TABLE, lambda each, sample, formula: Joint({"constant/data": each.parts["exp-decay/data"]})),
+    Changed("Q10", TABLE, lambda joint, sample, formula: Joint({"constant/data": joint.parts["exp-decay/data"]})),
     Changed("Q11", WSD_DATA, part("decay_fraction lower", order(-0.5, 0)), regime="easy"),
     Changed("Q12", CONSTANT_DATA, part("model_size lower", order(0, 0))),
 )  # fmt: skip
@@ -265,7 +265,7 @@ CONSTANTS = (
     Changed("C15", "exp-decay/intrinsic-time", part("learning rate", mixed(1.05, "peak", -0.05))),
     Changed("C16", "lm:matrix_analysis", part("constant", having(lower=1.05, upper=math.inf))),
     Changed("C18", "lem:trace_analysis_appendix", scaled(1.05)),
-    Changed("C19", "sec:CLRS/8-1-1", claimed(lambda each, at, _: each.claimed(at) ** (1 + math.log(1.05, 10**0.5)))),
+    Changed("C19", "sec:CLRS/8-1-1", claimed(lambda sharp, at, _: sharp.claimed(at) ** (1 + math.log(1.05, 10**0.5)))),
     Changed("C20", "sub:the_kernel_teacher_student_setup/physical-time", scaled(1.05)),
 )
 DIRECTIONS = (

@@ -38,7 +38,7 @@ def mine(change_of_right):
     """Another right side of the law on the side of beta on which the sample lies."""
 
     def change(statement, sample, formula):
-        (own,) = (each for each in parts_of(formula) if each.where.subs(beta, sample.beta))
+        (own,) = (part for part in parts_of(formula) if part.where.subs(beta, sample.beta))
         return order_statement(Formula(own.left, own.relation, change_of_right(own.right)), sample)
 
     return change
@@ -51,7 +51,7 @@ def as_beyond_two(statement, sample, formula):
 
 def without_size(order):
     """A minimum without the member that holds the model size."""
-    return order.replace(Min, lambda *members: next(each for each in members if not each.has(M)))
+    return order.replace(Min, lambda *members: next(member for member in members if not member.has(M)))
 
 
 def total_time(order):
@@ -67,7 +67,7 @@ def with_steps(logs, s, beta):
 
 def rate_in_size(*members):
     """A minimum whose member without the time holds a power of the rate as well."""
-    return Min(*(each if each.has(T) else each * (a - b) ** Rational(1, 20) for each in members))
+    return Min(*(member if member.has(T) else member * (a - b) ** Rational(1, 20) for member in members))
 
 
 OWN_FALSEHOODS = (

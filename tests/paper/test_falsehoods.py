@@ -24,30 +24,32 @@ SLOW = (
 )  # fmt: skip
 """How the ids of claims begin whose measurement at the points of the quick profile takes half a second or more."""
 NIGHT = settings.default is settings.get_profile("nightly")
-JUDGED = [each for each in (*FALSEHOODS, *OWN_FALSEHOODS) if NIGHT or not each.claim.startswith(SLOW)]
+JUDGED = [falsehood for falsehood in (*FALSEHOODS, *OWN_FALSEHOODS) if NIGHT or not falsehood.claim.startswith(SLOW)]
 
 
 def parameters_of(chosen):
-    return [pytest.param(each, id=f"{each.name}-{''.join(each.claim.split())}") for each in chosen]
+    return [pytest.param(falsehood, id=f"{falsehood.name}-{''.join(falsehood.claim.split())}") for falsehood in chosen]
 
 
-@pytest.mark.parametrize("false", parameters_of(each for each in JUDGED if not each.true))
+@pytest.mark.parametrize("false", parameters_of(falsehood for falsehood in JUDGED if not falsehood.true))
 def test_a_falsehood_is_refused(false):
     assert false.refused("quick") is not None
 
 
-@pytest.mark.parametrize("changed", parameters_of((*OWN_MEASUREMENTS, *(each for each in JUDGED if each.true))))
+@pytest.mark.parametrize(
+    "changed", parameters_of((*OWN_MEASUREMENTS, *(falsehood for falsehood in JUDGED if falsehood.true)))
+)
 def test_what_is_true_after_all_is_not_refused(changed):
     assert changed.refused("quick") is None
 
 
 def test_falsehoods_are_refused_by_claims_that_hold():
     # That these hold at the points of the quick profile is tested with all claims.
-    assert [each.name for each in FALSEHOODS if claim(each.claim).corrected_by is not None] == []
+    assert [falsehood.name for falsehood in FALSEHOODS if claim(falsehood.claim).corrected_by is not None] == []
 
 
 def test_every_falsehood_written_is_judged_or_excused():
-    assert sorted(WRITTEN) == sorted([*(each.name for each in FALSEHOODS), *NOT_EXPRESSED])
+    assert sorted(WRITTEN) == sorted([*(falsehood.name for falsehood in FALSEHOODS), *NOT_EXPRESSED])
 
 
 def test_no_kind_of_falsehood_is_rare():

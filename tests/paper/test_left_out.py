@@ -17,7 +17,7 @@ from fsl_num.claims.registry import all_claims, claim
 from fsl_num.claims.verification import verify
 
 NIGHT = settings.default is settings.get_profile("nightly")
-HELD = [each.id for each in all_claims() if each.corrected_by is None]
+HELD = [subject.id for subject in all_claims() if subject.corrected_by is None]
 SAMPLE = {
     # those of the fourth blind test
     "weight-decay/law": 3, "lemma:convolution-kernel/attained": 2, "multi-step/law": 3, "inverse-sqrt/law": 2,
@@ -31,7 +31,7 @@ def without(subject, relation):
     kept = []
     for hypothesis in subject.hypotheses:
         every = relations_of(hypothesis)
-        kept += [each for each in every if str(each) != relation] if relation in map(str, every) else [hypothesis]
+        kept += [part for part in every if str(part) != relation] if relation in map(str, every) else [hypothesis]
     return replace(subject, hypotheses=tuple(kept) or ("none",))
 
 
@@ -72,7 +72,7 @@ def test_a_range_of_s_wider_than_the_regimes_of_a_claim_is_noticed():
     """Checked on hard tasks and on the edge alone, it was accepted for easier ones too where it says so."""
     subject = claim("eq:numerical_const_term/order")
     assert contradiction(subject) == ""
-    hypotheses = ["s <= 3" if str(each) == "s <= 1 - 1/beta" else each for each in subject.hypotheses]
+    hypotheses = ["s <= 3" if str(hypothesis) == "s <= 1 - 1/beta" else hypothesis for hypothesis in subject.hypotheses]
     wider = replace(subject, hypotheses=tuple(hypotheses))
     assert wider.hypotheses != subject.hypotheses
     assert contradiction(wider).startswith("s = 3, beta = 2")

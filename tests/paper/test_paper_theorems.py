@@ -69,8 +69,8 @@ SLOW = frozenset(
 )
 """Claims whose measurement at one point took half a second or more: tried at fewer points."""
 
-HELD = [each for each in all_claims() if each.corrected_by is None]
-QUICK = [each for each in HELD if each.id not in SLOW]
+HELD = [claim for claim in all_claims() if claim.corrected_by is None]
+QUICK = [claim for claim in HELD if claim.id not in SLOW]
 
 
 def tried(number):
@@ -82,8 +82,8 @@ def tried(number):
 def parameters_of(claims, on_a_desk):
     """Under the dev profile only those ``on_a_desk``: tests/test_theorems.py measures every claim in every regime."""
     return [
-        pytest.param(each.id, id="".join(each.id.split()), marks=() if each in on_a_desk else pytest.mark.slow)
-        for each in claims
+        pytest.param(claim.id, id="".join(claim.id.split()), marks=() if claim in on_a_desk else pytest.mark.slow)
+        for claim in claims
     ]
 
 
@@ -109,7 +109,7 @@ def test_a_claim_holds_where_its_hypotheses_do(claim_id, data):
     check(claim_id, data)
 
 
-@pytest.mark.parametrize("claim_id", parameters_of([each for each in HELD if each.id in SLOW], on_a_desk=[]))
+@pytest.mark.parametrize("claim_id", parameters_of([claim for claim in HELD if claim.id in SLOW], on_a_desk=[]))
 @tried(1)
 @given(data=st.data())
 def test_a_claim_that_is_slow_to_measure_holds_where_its_hypotheses_do(claim_id, data):

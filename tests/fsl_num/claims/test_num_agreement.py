@@ -90,7 +90,7 @@ def test_a_statement_that_is_made_of_the_formula_needs_no_comparison():
 def test_the_printed_order_is_the_one_that_is_judged(name, place, change):
     """Of quotients, of trends, of a power that a hypothesis fixes, and where one term seldom decides."""
     subject = claim(name)
-    samples = [sample for each in samples_of(subject, "quick", 0).values() for sample in each]
+    samples = [sample for samples_of_regime in samples_of(subject, "quick", 0).values() for sample in samples_of_regime]
     parts = list(parts_of(subject.formula))
     assert not any(unlike(subject, sample, subject.says(sample)) for sample in samples)
     parts[place] = dataclasses.replace(parts[place], right=change(parts[place].right))

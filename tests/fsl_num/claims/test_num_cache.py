@@ -160,7 +160,7 @@ def installed(tmp_path, monkeypatch):
 def test_an_extra_counts_for_the_claims_whose_code_imports_it(kept, installed):
     """To install it leaves the others' outcomes: what `fsl verify` found without extras serves the tests, too."""
     rigorous = claim("thm: fsl-hard-regime")
-    before = {each.id: kept.key(each, "quick", 0) for each in (QUICK, rigorous)}
+    before = {claim_known.id: kept.key(claim_known, "quick", 0) for claim_known in (QUICK, rigorous)}
     installed("python-flint")
     assert kept.key(QUICK, "quick", 0) == before[QUICK.id]
     assert kept.key(rigorous, "quick", 0) != before[rigorous.id]
@@ -344,7 +344,7 @@ def test_a_claim_that_was_corrected_passes_from_the_cache_too(tmp_path):
     ids = ["exp-decay/I2/printed-integral"]
     first, second = (runner.verify_all(ids, cache=Cache(tmp_path)) for _ in range(2))
     assert first == second
-    assert [each.passes for each in second] == [True, True]
+    assert [outcome.passes for outcome in second] == [True, True]
 
 
 def _started(command, environment):
@@ -354,15 +354,15 @@ def _started(command, environment):
 @pytest.mark.slow
 def test_two_processes_share_a_folder_and_know_each_others_keys(tmp_path):
     command = [sys.executable, "-m", "fsl_num", "verify", *IDS, "--jobs", "1", "--cache", str(tmp_path), "--json"]
-    both = [_started(command, {**os.environ, "PYTHONHASHSEED": seed}) for seed in ("1", "2")]
-    told = [json.loads(each.communicate()[0]) for each in both]
-    assert [each.returncode for each in both] == [0, 0]
+    processes = [_started(command, {**os.environ, "PYTHONHASHSEED": seed}) for seed in ("1", "2")]
+    told = [json.loads(process.communicate()[0]) for process in processes]
+    assert [process.returncode for process in processes] == [0, 0]
     cache = Cache(tmp_path)
     kept = runner.verify_all(IDS, cache=cache)
     assert cache.hits == len(IDS)
     for record in told:
-        assert [one["verdict"] for one in record["outcomes"]] == [str(each.verdict) for each in kept]
-        assert [one["constants"] for one in record["outcomes"]] == [list(each.constants) for each in kept]
+        assert [outcome["verdict"] for outcome in record["outcomes"]] == [str(outcome.verdict) for outcome in kept]
+        assert [outcome["constants"] for outcome in record["outcomes"]] == [list(outcome.constants) for outcome in kept]
     assert not list(tmp_path.rglob("*.tmp"))
 
 
@@ -370,7 +370,7 @@ def test_the_longest_families_go_first(tmp_path):
     cache = Cache(tmp_path)
     for claim_id, seconds in zip(IDS[:2], (1.0, 5.0), strict=True):
         cache.put(claim(claim_id), "quick", 9, made_up(claim_id=claim_id, seconds=seconds))
-    families = [[each] for each in IDS]
+    families = [[claim_id] for claim_id in IDS]
     assert runner.longest_first(families, "quick", cache) == [[IDS[2]], [IDS[1]], [IDS[0]]]
     assert runner.longest_first(families, "quick", None) == families
     large = [IDS[1], IDS[2]]

@@ -18,7 +18,7 @@ from fsl_num.paper.statements import Between, Ranges
 U = np.linspace(0.0, 10.0, 5)
 SIZES = (8, 16, 32, 64)
 DRAWN = DrawnRay(
-    "M", SIZES, tuple(np.full(3, math.log(each)) for each in SIZES), {"M": tuple(math.log(each) for each in SIZES)}
+    "M", SIZES, tuple(np.full(3, math.log(size)) for size in SIZES), {"M": tuple(math.log(size) for size in SIZES)}
 )
 """A quantity that is M, without any spread."""
 
@@ -44,11 +44,11 @@ def test_exponents_that_are_wrong_together_count():
     """Along u = v alone each exponent is resolved, but not their difference: the claim is not supported."""
     blind = verify(two_letters(1.0))
     assert blind.verdict is Verdict.VACUOUS and "least resolved exponents together" in blind.message
-    assert {each.combinations for each in blind.regimes} == {(1, 2)}
+    assert {regime.combinations for regime in blind.regimes} == {(1, 2)}
     assert blind.resolution["power"] < 0.02 and blind.resolution["combination"] >= 4.0
     nearly = verify(two_letters(1.0, 0.6))
     assert nearly.verdict is Verdict.SUPPORTED
-    assert {each.combinations for each in nearly.regimes} == {(2, 2)}
+    assert {regime.combinations for regime in nearly.regimes} == {(2, 2)}
     # one exponent up, the other down drift by at most 0.25 a unit, where u alone drifts by 1
     assert 2 * nearly.resolution["power"] < nearly.resolution["combination"] < 0.05
 
@@ -85,7 +85,7 @@ def test_the_resolution_of_a_sharp_constant_is_its_remainder(part):
         (Bracket(1.0, 2.0), [Operator(np.diag([1.0, 2.0]), np.eye(2), 1.0)], "bound", 5e-10),
         (OverDraws(lambda powers, logs: logs["M"], {}), [DRAWN], "power", FINITE_SIZE),
     ],
-    ids=lambda each: type(each).__name__,
+    ids=lambda statement: type(statement).__name__,
 )  # fmt: skip
 def test_what_has_no_exponents_is_resolved_by_its_numbers(statement, measured, kind, least):
     """The smallest error refused, and half of it is not; Joint passes on what its parts say."""
@@ -93,7 +93,7 @@ def test_what_has_no_exponents_is_resolved_by_its_numbers(statement, measured, k
     assert whole.judge({"part": measured}).holds
     for size, refused in ((1.02 * least, True), (0.5 * least, False)):
         versions = whole.neighbours(kind, size)
-        judged = [each.judge({"part": measured}).holds for each in versions]
+        judged = [version.judge({"part": measured}).holds for version in versions]
         assert versions and (not any(judged) if refused else any(judged)), (size, judged)
     others = {"power", "log_power", "constant", "bound"} - {kind}
-    assert [each for other in others for each in whole.neighbours(other, 0.1)] == []
+    assert [neighbour for other in others for neighbour in whole.neighbours(other, 0.1)] == []

@@ -95,14 +95,14 @@ def test_what_is_no_erratum_is_refused_with_its_line(old, new, line, said):
 
 
 def test_every_file_is_an_erratum_in_the_order_of_the_paper():
-    found = [file.name for each in files("fsl_num.paper").iterdir() if (each / "errata").is_dir()
-             for file in (each / "errata").iterdir()]  # fmt: skip
-    assert sorted(found) == sorted(f"{each.id}.md" for each in errata())
-    assert [each.line for each in errata()] == sorted(each.line for each in errata())
+    found = [file.name for folder in files("fsl_num.paper").iterdir() if (folder / "errata").is_dir()
+             for file in (folder / "errata").iterdir()]  # fmt: skip
+    assert sorted(found) == sorted(f"{erratum.id}.md" for erratum in errata())
+    assert [erratum.line for erratum in errata()] == sorted(erratum.line for erratum in errata())
 
 
 def test_a_claim_that_does_not_exist_is_refused_with_the_file():
-    known = [name for each in errata() for name in each.depends]
+    known = [name for erratum in errata() for name in erratum.depends]
     check_claims(errata(), known)
     with pytest.raises(ValueError, match=rf"{errata()[0].file} refers to {sorted(errata()[0].depends)[0]}"):
         check_claims(errata(), [])
@@ -148,7 +148,7 @@ def test_what_tex_writes_in_two_ways_is_one():
 
 
 def test_quotes_are_closed():
-    assert [each.id for each in errata() if each.as_printed.count('"') % 2] == []
+    assert [erratum.id for erratum in errata() if erratum.as_printed.count('"') % 2] == []
     assert sum(map(len, map(quotations, errata()))) > 20
 
 
@@ -158,17 +158,17 @@ def near(paper, line):
 
 
 def test_what_is_quoted_are_words_of_the_paper(paper):
-    for each in errata():
-        about = near(paper, each.line)
-        assert [words for words in quotations(each) if bare(words) not in about] == [], each.file
+    for erratum in errata():
+        about = near(paper, erratum.line)
+        assert [words for words in quotations(erratum) if bare(words) not in about] == [], erratum.file
 
 
 def test_every_erratum_has_words_or_a_formula_as_the_paper_prints_them(paper):
     """Nine signs at least, as $s \\in (0,1]$ has."""
-    for each in errata():
-        printed = [*quotations(each), *re.findall(r"\$([^$]+)\$", each.as_printed)]
-        about = near(paper, each.line)
-        assert any(len(bare(words)) >= 9 and bare(words) in about for words in printed), each.file
+    for erratum in errata():
+        printed = [*quotations(erratum), *re.findall(r"\$([^$]+)\$", erratum.as_printed)]
+        about = near(paper, erratum.line)
+        assert any(len(bare(words)) >= 9 and bare(words) in about for words in printed), erratum.file
 
 
 # ---- what repeats the evidence ---------------------------------------------------------------------------------------
@@ -196,11 +196,11 @@ def repeats(command, erratum, paper):
 
 
 def test_every_erratum_is_complete(paper, capsys):
-    for each in errata():
-        assert str(each.line) in where(each.label, each.line)
-        assert all((each.as_printed, each.wrong, each.corrected, each.evidence)), each.file
-        assert each.kind in KINDS and each.falls in FALLS
-        assert repeats(each.command, each, paper), f"{each.file}: {each.command!r}"
+    for erratum in errata():
+        assert str(erratum.line) in where(erratum.label, erratum.line)
+        assert all((erratum.as_printed, erratum.wrong, erratum.corrected, erratum.evidence)), erratum.file
+        assert erratum.kind in KINDS and erratum.falls in FALLS
+        assert repeats(erratum.command, erratum, paper), f"{erratum.file}: {erratum.command!r}"
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ def test_every_erratum_is_complete(paper, capsys):
     ],
 )  # fmt: skip
 def test_a_command_that_repeats_nothing_is_noticed(command, paper, capsys):
-    erratum = next(each for each in errata() if each.id == "norm-without-square")
+    erratum = next(erratum for erratum in errata() if erratum.id == "norm-without-square")
     assert repeats(erratum.command, erratum, paper)
     assert not repeats(command, erratum, paper)
 
@@ -221,19 +221,19 @@ def test_a_command_that_repeats_nothing_is_noticed(command, paper, capsys):
 
 def test_what_printed_claims_quote_are_words_of_the_paper(paper):
     lines = paper.splitlines()
-    for each in all_claims():
-        near = bare("\n".join(lines[max(0, each.line - NEAR - 1) : each.line + NEAR]))
-        assert bare(each.quoted) in near, (
-            f"{each.id} quotes {each.quoted!r}, which does not stand near line {each.line}"
+    for claim in all_claims():
+        near = bare("\n".join(lines[max(0, claim.line - NEAR - 1) : claim.line + NEAR]))
+        assert bare(claim.quoted) in near, (
+            f"{claim.id} quotes {claim.quoted!r}, which does not stand near line {claim.line}"
         )
 
 
 def test_a_printed_claim_must_quote():
-    printed = next(each for each in all_claims() if each.role == "printed")
+    printed = next(claim for claim in all_claims() if claim.role == "printed")
     with pytest.raises(ValueError, match="quote its words"):
         replace(printed, quoted="")
-    assert all(len(each.quoted) > 10 for each in all_claims() if each.role == "printed")
+    assert all(len(claim.quoted) > 10 for claim in all_claims() if claim.role == "printed")
 
 
 def test_labels_are_those_of_the_paper(paper):
-    assert {each.label for each in errata()} <= labels(paper)
+    assert {erratum.label for erratum in errata()} <= labels(paper)

@@ -20,7 +20,7 @@ KERNEL = claim("lemma:ke-power/kernel-window")
 
 
 def ray(**logs):
-    arrays = {name: np.asarray(each, dtype=float) for name, each in logs.items()}
+    arrays = {name: np.asarray(values, dtype=float) for name, values in logs.items()}
     return Ray("made up", np.arange(1.0, 6.0), arrays, np.zeros(5))
 
 
@@ -35,7 +35,7 @@ def ray(**logs):
     ],
 )  # fmt: skip
 def test_texts_are_read_as_relations(text, expected):
-    assert [str(each) for each in relations_of(text)] == expected
+    assert [str(relation) for relation in relations_of(text)] == expected
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_letters_beside_a_measurement_count_with_those_in_it(hypothesis, letters
 def test_each_ray_of_a_list_may_have_letters_of_its_own():
     subject = replace(KERNEL, hypotheses=("N >= 2 M",))
     near, far = (Located(ray(M=np.zeros(5)), {"M": 1.0, "N": number}) for number in (2.0, np.inf))
-    assert violated(subject, SAMPLE, [near, far]) == "" and all(isinstance(each, Ray) for each in bare([near, far]))
+    assert violated(subject, SAMPLE, [near, far]) == "" and all(isinstance(part, Ray) for part in bare([near, far]))
     assert violated(subject, SAMPLE, [far, Located(ray(M=np.zeros(5)), {"M": 1.0, "N": 1.9})]) != ""
 
 
@@ -114,7 +114,10 @@ def test_own_points_of_a_measurement_take_the_place_of_the_drawn_one():
 def test_a_range_that_reaches_beyond_what_is_measured_is_not_known(claim_id, measured, stretched):
     subject = claim(claim_id)
     assert measured in subject.hypotheses
-    wider = replace(subject, hypotheses=tuple(stretched if each == measured else each for each in subject.hypotheses))
+    wider = replace(
+        subject,
+        hypotheses=tuple(stretched if hypothesis == measured else hypothesis for hypothesis in subject.hypotheses),
+    )
     outcome = verify(wider)  # the claim itself passes, as test_theorems holds of every claim
     assert outcome.verdict is Verdict.UNKNOWN
     assert f"{stretched} is claimed, and nothing is measured nearer to its end" in outcome.message

@@ -58,7 +58,7 @@ def test_the_places_of_a_source_are_found():
 
 
 def test_the_account_is_that_of_the_paper(paper):
-    told = [(each.line, each.last, each.kind, each.label) for each in PLACES if each.kind in PARSED]
+    told = [(place.line, place.last, place.kind, place.label) for place in PLACES if place.kind in PARSED]
     assert told == places(paper)
 
 
@@ -70,13 +70,13 @@ def test_the_other_places_of_the_account_are_in_the_paper(paper):
 
 
 def test_no_place_is_listed_twice():
-    assert len({(each.line, each.kind) for each in PLACES}) == len(PLACES)
-    assert len({each.label for each in PLACES}) == len(PLACES)
-    assert [each.line for each in PLACES] == sorted(each.line for each in PLACES)
+    assert len({(place.line, place.kind) for place in PLACES}) == len(PLACES)
+    assert len({place.label for place in PLACES}) == len(PLACES)
+    assert [place.line for place in PLACES] == sorted(place.line for place in PLACES)
 
 
 @pytest.mark.parametrize(
-    ("label", "both"),
+    ("label", "counted"),
     [
         ("assumption: hypercontractivity", ("2.1", "2.1")),
         ("thm: fsl-hard-regime", ("4.1", "4.2")),
@@ -85,10 +85,10 @@ def test_no_place_is_listed_twice():
         ("lem:spd_matrix_trace", ("E.2", "E.2")),
     ],
 )
-def test_statements_are_counted_in_two_ways(label, both):
-    assert numbers()[label] == both
+def test_statements_are_counted_in_two_ways(label, counted):
+    assert numbers()[label] == counted
     kind = next(place.kind for place in PLACES if place.label == label)
-    for way, number in enumerate(both):
+    for way, number in enumerate(counted):
         assert statements_numbered(kind, number)[way].label == label
     assert statements_numbered(kind, "7.1") == (None, None)
 
@@ -125,7 +125,7 @@ def test_what_nobody_verifies_and_who_verifies_nothing_is_found():
 
 def outcomes(**others):
     """Every claim SUPPORTED, but for those named."""
-    found = {each.id: Outcome(each.id, each.title, Verdict.SUPPORTED, True, (), (), 0.0) for each in all_claims()}
+    found = {claim.id: Outcome(claim.id, claim.title, Verdict.SUPPORTED, True, (), (), 0.0) for claim in all_claims()}
     for claim_id, (verdict, passes) in others.items():
         found[claim_id] = Outcome(claim_id, "", verdict, passes, (), (), 0.0)
     return found
@@ -140,12 +140,12 @@ def test_a_place_has_the_weakest_verdict_of_what_is_printed_there():
     })  # fmt: skip
     del some["lem: half-scale"]
     found = place_verdicts(all_claims(), some)
-    assert set(found) == {each.label for each in PLACES}
+    assert set(found) == {place.label for place in PLACES}
     assert found["cor: contraction"] == "SUPPORTED" and found["lemma: N-exp-decay"] == "PROVED"
     assert found["tab: optimal-scaling"] == "REFUTED"
     assert found["thm: fsl-hard-regime"] == "SUPPORTED"  # what corrects it is not what is printed
     assert found["lem: half-scale"] == "open"
-    assert {found[each.label] for each in PLACES if each.line <= 845 <= each.last} == {"open"}
+    assert {found[place.label] for place in PLACES if place.line <= 845 <= place.last} == {"open"}
     assert found["appendix_rkhs:1235"] == "not checkable"
 
 
@@ -162,8 +162,8 @@ def test_the_account_is_listed(capsys, monkeypatch):
     assert "cor: contraction" in shown and "not checkable: a standard definition" in shown
     assert main(["list", "--labels", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert [one["line"] for one in told] == [place.line for place in PLACES]
-    (corollary,) = [one for one in told if one["label"] == "cor: contraction"]
+    assert [record["line"] for record in told] == [place.line for place in PLACES]
+    (corollary,) = [record for record in told if record["label"] == "cor: contraction"]
     assert corollary["kind"] == "corollary" and "cor: contraction" in corollary["claims"]
     assert corollary["not_checkable"] is None
 
@@ -179,4 +179,4 @@ def test_the_sections_are_those_of_the_source(paper):
             counts = [counts[0], counts[1] + 1] if heading[1] else [counts[0] + 1, 0]
             first = chr(64 + counts[0]) if appendix else str(counts[0])
             found.append((line, f"{first}.{counts[1]}" if heading[1] else first))
-    assert [(each.line, each.number) for each in SECTIONS] == found
+    assert [(section.line, section.number) for section in SECTIONS] == found

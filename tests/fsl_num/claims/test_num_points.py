@@ -37,9 +37,9 @@ def halves(wrong_below=0.0):
 
 def test_a_side_without_a_draw_gets_one_in_the_place_of_a_second_on_another():
     chosen = points(halves(), 1, 0)
-    assert [len(each) for each in chosen.values()] == [1, 1, 2]
+    assert [len(drawn) for drawn in chosen.values()] == [1, 1, 2]
     assert PAPER_POINT in chosen["hard"]
-    assert min(capacity for each in chosen.values() for _, capacity in each) < 2
+    assert min(capacity for drawn in chosen.values() for _, capacity in drawn) < 2
 
 
 def test_what_is_wrong_on_one_side_alone_is_refused():
@@ -48,14 +48,14 @@ def test_what_is_wrong_on_one_side_alone_is_refused():
 
 
 def test_wrong_versions_of_both_sides_are_tried():
-    (hard,) = (each for each in verify(halves()).regimes if each.regime == "hard")
+    (hard,) = (regime for regime in verify(halves()).regimes if regime.regime == "hard")
     assert {mutant.name.rpartition(", ")[2] for mutant in hard.mutants} == {"beta < 2", "beta > 2"}
     assert all(mutant.refuted for mutant in hard.mutants)
 
 
 def test_a_formula_of_one_form_is_checked_where_it_was():
     plain = replace(halves(), stated=same_order(E, N**-s), moved=lambda s, beta: (s, beta))
-    assert all(len(each) == (2 if regime == "hard" else 1) for regime, each in points(plain, 1, 0).items())
+    assert all(len(drawn) == (2 if regime == "hard" else 1) for regime, drawn in points(plain, 1, 0).items())
 
 
 def test_letters_with_values_part_the_plane_too():
@@ -69,5 +69,5 @@ def test_a_condition_that_holds_nowhere_is_silent():
 
 
 def test_lines_between_sides_are_checked_in_the_full_profile():
-    chosen = [point for each in points(claim("inverse-sqrt/allocation"), 6, 0).values() for point in each]
+    chosen = [point for drawn in points(claim("inverse-sqrt/allocation"), 6, 0).values() for point in drawn]
     assert any(Eq(s, 1).subs(s, point[0]) for point in chosen)

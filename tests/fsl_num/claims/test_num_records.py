@@ -18,7 +18,7 @@ def test_claims_outcomes_and_errata_show_themselves_in_words():
     claim = registry.claim("lem: half-scale")
     assert str(claim) == f"lem: half-scale (printed, line 739): {claim.title}\n{claim.wording}"
     assert as_latex(claim) == rf"$\displaystyle {claim.latex}$"
-    (erratum,) = (each for each in errata() if each.id == "cosine-without-pi")
+    (erratum,) = (erratum for erratum in errata() if erratum.id == "cosine-without-pi")
     shown = str(erratum)
     assert shown.startswith("cosine-without-pi (typo; sec:CLRS, line 1207)\nas printed: ")
     assert erratum.wrong in shown and erratum.corrected in shown.splitlines()[-1]

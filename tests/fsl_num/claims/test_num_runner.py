@@ -303,7 +303,7 @@ PRINTED, CORRECTED, ALONE = "exp-decay/I2/printed-integral", "exp-decay/I2/integ
 
 def test_a_claim_comes_with_its_correction():
     found = runner.verify_all([PRINTED])
-    assert {each.claim_id: (each.verdict, each.passes) for each in found} == {
+    assert {outcome.claim_id: (outcome.verdict, outcome.passes) for outcome in found} == {
         PRINTED: (Verdict.REFUTED, True),
         CORRECTED: (Verdict.PROVED, True),
     }
@@ -330,7 +330,7 @@ def test_an_executor_changes_nothing_but_the_time():
 )
 def test_the_registry_refuses_claims_that_do_not_fit_together(changes, said):
     with pytest.raises(ValueError, match=said):
-        registry.consistent(made_up(**each) for each in changes)
+        registry.consistent(made_up(**change) for change in changes)
 
 
 def test_a_mistyped_id_gets_a_hint():

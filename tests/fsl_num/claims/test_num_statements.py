@@ -82,14 +82,14 @@ def test_a_logarithm_is_seen_on_rays_of_any_length(power, log_power, length):
 
 
 def test_constants_of_an_equivalence_are_bounded_over_all_rays_together():
-    both = [ray(1.0), ray(1.0, constant=np.log(CONSTANTS) + 0.1, name="the other")]
-    judgement = Equivalent(power_law, {"N": 1.0}).judge(both)
+    rays = [ray(1.0), ray(1.0, constant=np.log(CONSTANTS) + 0.1, name="the other")]
+    judgement = Equivalent(power_law, {"N": 1.0}).judge(rays)
     assert not judgement.holds
     assert "constants" in judgement.detail
     assert judgement.drift == pytest.approx(0.0, abs=1e-12)
     assert Equivalent(power_law, {"N": 1.0}).judge([ray(1.0), ray(1.0, constant=np.log(CONSTANTS) - 0.1)]).holds
     # a bound may be reached on one ray and be far away on another
-    assert Equivalent(power_law, {"N": 1.0}, direction="upper").judge(both).holds
+    assert Equivalent(power_law, {"N": 1.0}, direction="upper").judge(rays).holds
 
 
 @pytest.mark.parametrize(("direction", "sign"), [("upper", 1), ("lower", -1)])
@@ -118,7 +118,7 @@ def test_a_letter_in_a_term_that_lacks_it_is_refused_where_it_varies_there(rate_
     measured = paths(rate_varies=rate_varies)
     assert law.judge(measured).holds
     wrong = {
-        name: not each.judge(measured).holds for name, each in law.mutants().items() if name.startswith("a in 1/T")
+        name: not mutant.judge(measured).holds for name, mutant in law.mutants().items() if name.startswith("a in 1/T")
     }
     assert wrong == {"a in 1/T + 0.05": rate_varies, "a in 1/T - 0.05": rate_varies}
     names = [name for name in law.mutants() if name.startswith(("a in a", "T in 1/T"))]
@@ -183,8 +183,8 @@ def test_a_growth_is_resolved_to_its_tolerance():
 
 def test_neighbours_move_one_kind_of_exponent():
     statement = growth(1.0, 2.0)
-    assert [each.exponents["power"] for each in statement.neighbours("power", 0.1)] == [1.1, 0.9]
-    assert [each.exponents["log power"] for each in statement.neighbours("log_power", 0.1)] == [2.1, 1.9]
+    assert [neighbour.exponents["power"] for neighbour in statement.neighbours("power", 0.1)] == [1.1, 0.9]
+    assert [neighbour.exponents["log power"] for neighbour in statement.neighbours("log_power", 0.1)] == [2.1, 1.9]
 
 
 @pytest.mark.parametrize(

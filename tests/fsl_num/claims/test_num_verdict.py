@@ -10,7 +10,7 @@ from fsl_num.claims.records import Outcome, Verdict
 from fsl_num.claims.runner import settle
 from fsl_num.claims.verdict import STRENGTH, Evidence, verdict_of
 
-TEXTS = [each.name for each in fields(Evidence) if each.name not in ("unproved", "rigorous")]
+TEXTS = [field.name for field in fields(Evidence) if field.name not in ("unproved", "rigorous")]
 """What counts against a claim or its check, the gravest first."""
 
 
@@ -53,7 +53,7 @@ def test_the_chain_is_one():
 @pytest.mark.parametrize(("right", "passes"), [(Verdict.SUPPORTED, True), (Verdict.REFUTED, False)])
 def test_a_refuted_claim_passes_with_its_correction_only(right, passes):
     found = settled(weak=Verdict.REFUTED, right=right)
-    assert [(each.verdict, each.passes) for each in found] == [(Verdict.REFUTED, passes), (right, passes)]
+    assert [(outcome.verdict, outcome.passes) for outcome in found] == [(Verdict.REFUTED, passes), (right, passes)]
     assert not settled(weak=Verdict.REFUTED)[0].passes
 
 

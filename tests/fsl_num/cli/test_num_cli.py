@@ -151,10 +151,10 @@ def test_verify_writes_only_json_to_stdout(run, capsys):
     keys = {"outcomes", "errata", "profile", "places", "seed", "passed", "from_cache", "date", "versions"}
     assert set(content) == keys
     assert content["versions"]["numpy"] == numpy.__version__ and content["date"].startswith("20")
-    assert [one["claim_id"] for one in content["outcomes"]] == [ONE, TWO]
+    assert [outcome["claim_id"] for outcome in content["outcomes"]] == [ONE, TWO]
     assert content["outcomes"][0]["mutants_refuted"] == 2
     assert content["passed"] is True
-    assert all({ONE, TWO} & set(one["depends"]) for one in content["errata"])
+    assert all({ONE, TWO} & set(erratum["depends"]) for erratum in content["errata"])
 
 
 def test_verify_writes_json_to_a_file_and_leaves_nothing_beside_it(run, capsys, tmp_path):
@@ -171,8 +171,8 @@ def test_a_changed_verdict_is_named_in_the_next_run(run, capsys, tmp_path):
 
     words = ["verify", ONE, TWO, "--jobs", "1", "--cache", str(tmp_path)]
     cache = Cache(tmp_path)
-    for each in (ONE, TWO):
-        cache.put(claim(each), "quick", 0, run.outcome[each])
+    for claim_id in (ONE, TWO):
+        cache.put(claim(claim_id), "quick", 0, run.outcome[claim_id])
     assert main(words) == 0
     assert "No verdict differs from that of the run before." in capsys.readouterr().out
     run.outcome[TWO] = record(TWO, Verdict.VACUOUS, passes=False)
@@ -322,7 +322,7 @@ def test_exponents_at_a_point_are_the_general_ones_with_numbers(schedule, budget
     (regime,) = here["regimes"]
     assert regime["name"] == where
     values = {"s": Rational(point[0]), "beta": Rational(point[1])}
-    (same,) = [one for one in general["regimes"] if parsed(one["condition"], **values) == True]  # noqa: E712
+    (same,) = [regime for regime in general["regimes"] if parsed(regime["condition"], **values) == True]  # noqa: E712
     names = ["excess_risk", "peak_lr", "model_size", "data_size", *(["decay_fraction"] if schedule == "wsd" else [])]
     names += ["steps", "batch_size"]
     assert list(regime["quantities"]) == names
@@ -336,11 +336,11 @@ def test_exponents_as_text_latex_and_derived(capsys):
     known = optimal_allocation("constant", "data").derivations
     plain = output_of(capsys, *shortest)
     derived = output_of(capsys, *shortest, "--derive")
-    assert derived.startswith(plain) and all(str(each) in derived for each in known)
+    assert derived.startswith(plain) and all(str(derivation) in derived for derivation in known)
     assert derived.rstrip().endswith("steps verified: every step holds")
     records = json.loads(output_of(capsys, *shortest, "--derive", "--json"))["derivations"]
-    assert all(each["verified"] and all(step["verified"] for step in each["steps"]) for each in records)
-    assert [len(each["steps"]) for each in records] == [len(each) for each in known]
+    assert all(record["verified"] and all(step["verified"] for step in record["steps"]) for record in records)
+    assert [len(record["steps"]) for record in records] == [len(derivation) for derivation in known]
     assert r"\begin{aligned}" in output_of(capsys, *shortest, "--derive", "--latex")
 
 

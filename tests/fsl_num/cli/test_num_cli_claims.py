@@ -19,24 +19,24 @@ def run(monkeypatch):
 
 def test_list_names_every_claim(capsys):
     assert main(["list", "--json"]) == 0
-    assert [one["id"] for one in json.loads(capsys.readouterr().out)] == [each.id for each in all_claims()]
+    assert [record["id"] for record in json.loads(capsys.readouterr().out)] == [listed.id for listed in all_claims()]
     assert main(["list"]) == 0
     assert TWO in capsys.readouterr().out
 
 
 def test_list_finds_claims_by_their_words(capsys):
     assert main(["list", "KERNEL", "sharp", "--json"]) == 0
-    found = [one["id"] for one in json.loads(capsys.readouterr().out)]
+    found = [record["id"] for record in json.loads(capsys.readouterr().out)]
     assert "lemma:ke-power/kernel-sharp" in found and len(found) < len(all_claims()) / 10
 
 
 def test_claims_are_found_by_section_and_by_line(capsys):
     assert main(["list", "section", "c.2", "--json"]) == 0
-    lines = {claim(one["id"]).line for one in json.loads(capsys.readouterr().out)}
-    assert lines == {each.line for each in all_claims() if 1947 <= each.line < 2047}
+    lines = {claim(record["id"]).line for record in json.loads(capsys.readouterr().out)}
+    assert lines == {listed.line for listed in all_claims() if 1947 <= listed.line < 2047}
     assert main(["list", "section", "9.9"]) == 2
     assert main(["show", "line", "739", "--no-verdict", "--json"]) == 0
-    assert "lem: half-scale" in [one["id"] for one in json.loads(capsys.readouterr().out)]
+    assert "lem: half-scale" in [record["id"] for record in json.loads(capsys.readouterr().out)]
     assert main(["show", "1", "--no-verdict"]) == 0
     assert "nothing is claimed at line 1 " in capsys.readouterr().err
     assert main(["show", "1035", "--no-verdict"]) == 0
@@ -71,10 +71,10 @@ def test_show_answers_1_for_a_claim_that_fails_unless_it_is_not_verified(run, ca
 
 
 def test_a_label_shows_all_of_its_claims(run, capsys):
-    wanted = [each.id for each in all_claims() if each.label == "lemma:ke-power"]
+    wanted = [listed.id for listed in all_claims() if listed.label == "lemma:ke-power"]
     assert len(wanted) > 1
     assert main(["show", "lemma: ke-power", "--json"]) == 0
-    assert [one["id"] for one in json.loads(capsys.readouterr().out)] == wanted
+    assert [record["id"] for record in json.loads(capsys.readouterr().out)] == wanted
     assert main(["show", "lemma:ke-power"]) == 0
     shown = capsys.readouterr().out
     assert all(f"{name}: " in shown for name in wanted) and shown.count("\n\n") == len(wanted) - 1
@@ -94,9 +94,9 @@ def test_a_claim_is_shown_in_eighty_columns_but_for_what_is_left_whole(capsys, m
 
 def test_the_formula_of_a_claim_is_left_whole_to_be_copied(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
-    for each in all_claims()[::40]:  # tests/test_theorems.py typesets the formulas of all
-        assert main(["show", each.id, "--no-verdict"]) == 0
-        assert each.latex in capsys.readouterr().out
+    for listed in all_claims()[::40]:  # tests/test_theorems.py typesets the formulas of all
+        assert main(["show", listed.id, "--no-verdict"]) == 0
+        assert listed.latex in capsys.readouterr().out
 
 
 def test_a_number_shows_its_claims_where_both_ways_to_count_agree(capsys):
@@ -116,7 +116,7 @@ def test_what_shows_a_claim_verifies_it(capsys):
     """By line, by number in one word or two, by label and by id, each claim once; at one point, which is quick."""
     for words in (["739"], ["lem:half-scale", "lem: half-scale"]):
         assert main(["verify", *words, "--json", "--no-cache", "--jobs", "1"]) == 0
-        checked = [each["claim_id"] for each in json.loads(capsys.readouterr().out)["outcomes"]]
+        checked = [outcome["claim_id"] for outcome in json.loads(capsys.readouterr().out)["outcomes"]]
         assert "lem: half-scale" in checked and len(set(checked)) == len(checked)
         assert ("lem: half-scale/beyond" in checked) is (words == ["739"])
     named = {" ".join(words): [claim.id for claim in claims_named(words)] for words in

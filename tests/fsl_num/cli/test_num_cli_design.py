@@ -46,9 +46,10 @@ def test_a_design_as_json_and_in_files(here, capsys):
     assert found["interval"][0] < found["predicted_loss"] < found["interval"][1]
     assert abs(found["kkt_residual"]) < 1e-9 and 0.0 <= found["gap"] < 1e-4
     assert found["second_law"] == "multi-power" and found["second_law_loss"] > 0.0
-    for each in found["baselines"].values():
+    for baseline in found["baselines"].values():
         assert (
-            each["regret"] == pytest.approx(each["loss"] - found["predicted_loss"], abs=1e-12) and each["regret"] > 0.0
+            baseline["regret"] == pytest.approx(baseline["loss"] - found["predicted_loss"], abs=1e-12)
+            and baseline["regret"] > 0.0
         )
     table = np.loadtxt("schedule.csv", delimiter=",", skiprows=1)
     assert table[:, 0].tolist() == list(range(STEPS)) and table[-1, 1] == found["final_lr"]
@@ -123,7 +124,7 @@ def test_a_design_in_the_theory(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     found = answer([*THEORY, "--data", "1e6", "--out", "gamma.csv"], capsys)
     assert found["decay_shape"].startswith("power 2.") and all(
-        each["ratio"] > 1.0 for each in found["baselines"].values()
+        baseline["ratio"] > 1.0 for baseline in found["baselines"].values()
     )
     table = np.loadtxt("gamma.csv", delimiter=",", skiprows=1)
     assert table[:, 0].sum() == pytest.approx(1e6) and table[:, 1].max() == found["peak_gamma"]

@@ -26,17 +26,17 @@ def start(tmp_path):
     """Starts the scheduler or a worker of a cluster, each a process of its own; all are killed afterwards."""
     started = []
 
-    def process(what):
-        options = {"scheduler": ["--port", "0", "--no-dashboard"], "worker": ["--nthreads", "1", "--no-nanny"]}[what]
-        command = [sys.executable, "-m", f"distributed.cli.dask_{what}", *options, "--scheduler-file", "scheduler.json"]
-        with (tmp_path / f"{what}.log").open("w") as log:
+    def process(role):
+        options = {"scheduler": ["--port", "0", "--no-dashboard"], "worker": ["--nthreads", "1", "--no-nanny"]}[role]
+        command = [sys.executable, "-m", f"distributed.cli.dask_{role}", *options, "--scheduler-file", "scheduler.json"]
+        with (tmp_path / f"{role}.log").open("w") as log:
             started.append(subprocess.Popen(command, cwd=tmp_path, stdout=log, stderr=log))
         return started[-1]
 
     yield process
-    for each in started:
-        each.kill()
-        each.wait()
+    for started_process in started:
+        started_process.kill()
+        started_process.wait()
 
 
 def arguments(folder):

@@ -16,7 +16,7 @@ def test_loss_dynamics_are_drawn_and_described(tmp_path, capsys):
     found = json.loads(capsys.readouterr().out)
     assert found["figure"] == "loss-dynamics" and found["file"] == str(target)
     assert (found["s"], found["beta"], found["model_size"], found["noise"]) == (0.5, 4.0, 128, 9.0)
-    assert [each["schedule"] for each in found["schedules"]] == ["cosine", "wsd", "cyclic"]
+    assert [schedule["schedule"] for schedule in found["schedules"]] == ["cosine", "wsd", "cyclic"]
     assert len(found["schedules"][0]["fits"]["printed"]["constants"]) == 3
     assert target.read_bytes().startswith(b"<?xml")
     assert [path.name for path in tmp_path.iterdir()] == [target.name]
@@ -35,14 +35,14 @@ def test_loss_scaling_sets_the_printed_rule_beside_the_derived_one(tmp_path, cap
     assert main(["figure", "loss-scaling", "--quick", "--json", "--out", str(target)]) == 0
     found = json.loads(capsys.readouterr().out)
     assert target.read_bytes().startswith(b"%PDF")
-    derived = {each["schedule"]: each for each in found["derived_peak"]}
+    derived = {entry["schedule"]: entry for entry in found["derived_peak"]}
     assert list(derived) == ["constant", "exp-decay", "wsd"]
     assert derived["exp-decay"]["claimed"] == {"power": -0.5, "log_power": 0.5}
-    printed = {each["schedule"]: each for each in found["printed_peak"]}
+    printed = {entry["schedule"]: entry for entry in found["printed_peak"]}
     assert list(printed) == ["exp-decay", "wsd"]  # the printed rule of the constant schedule is the derived one
-    for name, each in printed.items():
-        assert each["peak_lr"]["power"] == -1.0 and max(each["intrinsic_time"]) < 0.05
-        assert each["excess_risk"][-1] > 10 * derived[name]["excess_risk"][-1]
+    for name, entry in printed.items():
+        assert entry["peak_lr"]["power"] == -1.0 and max(entry["intrinsic_time"]) < 0.05
+        assert entry["excess_risk"][-1] > 10 * derived[name]["excess_risk"][-1]
 
 
 def test_the_ladder_is_drawn_and_described(tmp_path, capsys):

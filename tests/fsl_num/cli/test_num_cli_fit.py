@@ -160,12 +160,12 @@ def test_laws_are_compared(runs, capsys):
 
 def test_the_laws_compared_by_default_are_those_of_the_library(runs, capsys):
     train, test = ([str(runs / f"{name}.csv")] for name in ("8-1-1", "wsd"))
-    how = {"intervals": False, "starts": 1, "max_rows": 60}
+    settings = {"intervals": False, "starts": 1, "max_rows": 60}
     options = ["--warmup", str(WARMUP), "--no-intervals", "--starts", "1", "--max-rows", "60", "--json"]
     assert main(["compare", *train, "--predict", *test, *options]) == 0
     rows = json.loads(capsys.readouterr().out)["laws"]
     curves = [[read_curve(path, warmup=WARMUP, name=path) for path in paths] for paths in (train, test)]
-    same = compare(*curves, **how)
+    same = compare(*curves, **settings)
     assert {row["law"]: row["parameters"] for row in rows} == {name: fit.parameters for name, fit in same.fits.items()}
     assert {*same.fits, *same.reasons} == set(COMPARED)
 
@@ -191,12 +191,13 @@ def test_the_words_of_a_fit(runs, capsys):
 def test_the_answer_of_a_fit_stands_first_and_its_parameters_on_request(runs, capsys):
     words = ["fit", str(runs / "constant.csv"), str(runs / "8-1-1.csv"), "--warmup", "50", "--starts", "1"]
     assert main([*words, "--predict", "wsd", str(runs / "cosine.csv")]) == 0
-    first, *rest = capsys.readouterr().out.splitlines()
+    first, *lines = capsys.readouterr().out.splitlines()
     assert first.startswith("wsd: final loss") and f"after {STEPS} steps, 90 % of single rows between" in first
-    assert rest[0].startswith("cosine: final loss") and rest[1].startswith(
+    assert lines[0].startswith("cosine: final loss") and lines[1].startswith(
         f"After {STEPS} steps at the peak 0.01: constant"
     )
-    assert any("The runs fitted determine it" in line for line in rest) and not any("tail of" in line for line in rest)
+    assert any("The runs fitted determine it" in line for line in lines)
+    assert not any("tail of" in line for line in lines)
     truth = law("fsl-simplified").predict(Plan(rates_of("wsd"), [STEPS], WARMUP), TRUTH)[0]
     assert abs(float(first.split()[3]) / truth - 1) < 1e-3  # five times the noise of the losses fitted
     assert main([*words, "--predict", "wsd", "--peak-lr", "0.04", "--verbose"]) == 0
@@ -226,7 +227,7 @@ def test_where_nothing_is_asked_for_the_usual_schedules_are_the_answer(runs, cap
     content = json.loads(capsys.readouterr().out)
     assert list(content["rivals"]) == list(rows) and content["parameters"] and content["schedules"] == {}
     assert content["best_rival"] == lines[7].split()[1].rstrip(":")
-    final = {name: each["final"] for name, each in content["rivals"].items()}
+    final = {name: rival["final"] for name, rival in content["rivals"].items()}
     assert content["best_rival"] == min(final, key=final.get) not in content["not_told_from_it"]
 
 
@@ -356,7 +357,7 @@ def test_long_runs_are_averaged_or_thinned_and_that_is_said(runs, capsys):
         told.append(json.loads(capsys.readouterr().out))
     assert any("230 rows are averaged over" in note for note in told[0]["notes"])
     assert any("60 of 230 rows are used" in note for note in told[1]["notes"])
-    counts = [next(iter(each["train"].values()))["rows"] for each in told]
+    counts = [next(iter(content["train"].values()))["rows"] for content in told]
     assert counts[0] <= 60 == counts[1]
 
 

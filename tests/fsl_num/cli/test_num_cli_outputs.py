@@ -239,7 +239,7 @@ def fields(pid):
 
 
 def children(pid):
-    return [int(each) for each in os.listdir("/proc") if each.isdigit() and fields(each)[1] == pid]
+    return [int(entry) for entry in os.listdir("/proc") if entry.isdigit() and fields(entry)[1] == pid]
 
 
 def lives(pid):

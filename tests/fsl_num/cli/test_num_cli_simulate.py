@@ -35,8 +35,8 @@ def test_the_exact_risk_is_recorded_as_asked(capsys):
 
 def test_infinitely_many_features_are_exact(capsys):
     found = answer([*EXACT, "--features", "inf"], capsys)
-    rest = Regression(Model(s=0.5, beta=2.0, size=6, noise=0.5), features=float("inf"))
-    assert found["excess_risk"] == exact_risk(rest, RATES).excess_risk.tolist()
+    unbounded = Regression(Model(s=0.5, beta=2.0, size=6, noise=0.5), features=float("inf"))
+    assert found["excess_risk"] == exact_risk(unbounded, RATES).excess_risk.tolist()
     whole = answer([*EXACT, "--model-size", "inf"], capsys)
     # what the larger model learns more is less than what the first 6 features leave, sum_{j>6} j^-2/2
     assert 0 < found["excess_risk"][-1] - whole["excess_risk"][-1] < 0.5 * sum(j**-2.0 for j in range(7, 10**5))

@@ -38,9 +38,9 @@ def test_digits_take_every_number_as_it_was_typed(size, method, capsys):
     assert (found["method"], found["digits"]) == (method, 45)
     (text,) = found["excess_risk"]
     assert len(text) >= 45
-    rest = {"s": 0.5, "beta": 2.0, "size": float(size), "noise": 1.0, "horizon": 20.0}
-    truth = solve(problem_of(**rest, gamma=Fraction(3, 10)), 20.0, digits=50).excess_risk[0]
-    rounded = solve(problem_of(**rest, gamma=0.3), 20.0, digits=50).excess_risk[0]
+    fields = {"s": 0.5, "beta": 2.0, "size": float(size), "noise": 1.0, "horizon": 20.0}
+    truth = solve(problem_of(**fields, gamma=Fraction(3, 10)), 20.0, digits=50).excess_risk[0]
+    rounded = solve(problem_of(**fields, gamma=0.3), 20.0, digits=50).excess_risk[0]
     assert abs(Fraction(text) / Fraction(str(truth)) - 1) < Fraction(1, 10**43)
     assert abs(Fraction(text) / Fraction(str(rounded)) - 1) > Fraction(1, 10**20)
 

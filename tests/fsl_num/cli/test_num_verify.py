@@ -19,8 +19,8 @@ ROOT = Path(__file__).resolve().parents[3]
 @pytest.fixture(scope="module")
 def ids():
     """Two claims that are checked in different processes, and quickly."""
-    first = next(each for each in all_claims() if each.id == "approximation-error")
-    other = next(each for each in all_claims() if each.id == "sec: effect-lrs/data-over-model")
+    first = next(known for known in all_claims() if known.id == "approximation-error")
+    other = next(known for known in all_claims() if known.id == "sec: effect-lrs/data-over-model")
     assert (other.family or other.id) != (first.family or first.id)
     return [first.id, other.id]
 
@@ -33,18 +33,18 @@ def verify(ids, *words):
 
 
 def without_seconds(record):
-    return [{key: value for key, value in one.items() if key != "seconds"} for one in record]
+    return [{key: value for key, value in entry.items() if key != "seconds"} for entry in record]
 
 
 @pytest.mark.slow
 def test_neither_processes_nor_the_order_change_an_outcome(ids):
     status, record, bar = verify(ids, "--jobs", "2", "--seed", "7", "--no-cache")
-    shared = {one["claim_id"]: one for one in without_seconds(record["outcomes"])}
+    shared = {entry["claim_id"]: entry for entry in without_seconds(record["outcomes"])}
     assert set(shared) > set(ids)  # with what corrects them
-    backwards = [runner.verify(claim(one), "quick", 7) for one in reversed(shared)]
-    told = json.loads(json.dumps([one.to_json() for one in reversed(backwards)]))
+    backwards = [runner.verify(claim(claim_id), "quick", 7) for claim_id in reversed(shared)]
+    told = json.loads(json.dumps([outcome.to_json() for outcome in reversed(backwards)]))
     # Whether a claim that fails passes is settled by the verification, once the claim that corrects it was checked.
-    here = [one | {"passes": shared[one["claim_id"]]["passes"]} for one in without_seconds(told)]
+    here = [entry | {"passes": shared[entry["claim_id"]]["passes"]} for entry in without_seconds(told)]
     assert here == list(shared.values())
     assert (status, record["passed"], record["from_cache"]) == (0, True, 0)
     assert bar == ""  # the live bar is for terminals

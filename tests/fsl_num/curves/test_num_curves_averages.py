@@ -33,7 +33,9 @@ def test_rows_that_scatter_are_said_to_and_those_of_a_steep_fall_are_not(noise, 
     some = np.linspace(0, CLEAN.size - 1, rows).astype(int)
     losses = log(noise).loss[some] * (1.0 + 3.0 * np.exp(-np.arange(rows)))
     curve = LossCurve(PLAN.recorded[some], losses, schedule=PLAN.rates, warmup=WARMUP, name="log")
-    assert any("consider smoothed" in each for each in fit(curve, "fsl", starts=1, intervals=False).warnings) is said
+    assert (
+        any("consider smoothed" in warning for warning in fit(curve, "fsl", starts=1, intervals=False).warnings) is said
+    )
 
 
 def test_an_average_is_the_mean_of_the_rows_of_its_range():
@@ -70,8 +72,8 @@ def test_no_range_crosses_a_jump(drops, count):
     plan = Plan(rates, np.arange(50, 2001, 3), 20)
     label = ranges(plan, plan.recorded, count)
     assert label[0] == 0 and label[-1] < count and set(np.diff(label)) <= {0, 1}
-    for each in range(label[-1] + 1):
-        steps = plan.recorded[label == each]
+    for number in range(label[-1] + 1):
+        steps = plan.recorded[label == number]
         # the losses after steps[0] .. steps[-1] updates: no update between them has another rate by more than a jump
         assert np.abs(np.diff(rates[steps[0] - 1 : steps[-1]])).max(initial=0.0) <= 0.01 * plan.peak
 
@@ -126,7 +128,7 @@ def test_a_fit_to_averages_says_so_and_its_intervals_are_for_single_rows():
     found = fit(curve, "fsl-simplified", max_rows=300, starts=1)
     note = next(note for note in found.notes if "averaged" in note)
     assert "29001 rows" in note and "scatter by 5 %" in note
-    assert not any("consider smoothed" in each for each in found.warnings)
+    assert not any("consider smoothed" in warning for warning in found.warnings)
     thick = found.predict(curve).score(curve)
     assert thick.coverage == pytest.approx(0.9, abs=0.04)
     assert found.scores()["log"].rmse < 0.02 < 0.1 < thick.rmse  # the averages, and the single rows

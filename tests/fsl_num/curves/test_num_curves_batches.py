@@ -80,7 +80,7 @@ def test_one_run_whose_batches_grow_tells_of_other_rates(runs):
 
 def test_a_schedule_that_says_no_batch_size_is_taken_at_the_reference(fitted):
     assert any("noise falls as (B/4)^-q; a schedule that says none is taken at 4" in note for note in fitted.notes)
-    assert not any("over 1 - r" in each.meaning for each in fitted.law.parameters)  # plain descent has no r
+    assert not any("over 1 - r" in parameter.meaning for parameter in fitted.law.parameters)  # plain descent has no r
     plain = fitted.predict(CONSTANT)
     assert plain.loss[-1] == pytest.approx(fitted.predict(Plan(CONSTANT, batch_sizes=4.0)).loss[-1], rel=1e-12)
     larger = fitted.predict(Plan(CONSTANT, batch_sizes=64.0))
@@ -96,12 +96,12 @@ def test_batch_sizes_that_only_some_runs_say_are_not_used(runs):
 
 
 def test_runs_of_one_batch_size_leave_the_noise_of_another_to_theory(runs):
-    one = fit([runs["constant 4"], runs["cosine 4"]], "fsl-sgd")
-    assert one.law.batches and not any("atch" in text for text in (*one.warnings, *one.notes))
-    kept, other = one.predict(runs["constant 4"]), one.predict(runs["constant 16"])
+    single = fit([runs["constant 4"], runs["cosine 4"]], "fsl-sgd")
+    assert single.law.batches and not any("atch" in text for text in (*single.warnings, *single.notes))
+    kept, other = single.predict(runs["constant 4"]), single.predict(runs["constant 16"])
     assert other.mean_half_width > 2 * kept.mean_half_width  # measured 2.6; 1 for a law that knows no batch sizes
     assert "batches are 4 times off" in other.trust and "batch" not in kept.trust
-    found = errors(one, {"constant 16": runs["constant 16"], "ramp": runs["ramp"]})
+    found = errors(single, {"constant 16": runs["constant 16"], "ramp": runs["ramp"]})
     assert (found[:, 0] <= found[:, 1]).all()
     blind = errors(fit([runs["constant 4"], runs["cosine 4"]], "fsl-full"), {"constant 16": runs["constant 16"]})
     assert (blind[:, 0] > blind[:, 1]).all()  # the mutant
@@ -109,9 +109,9 @@ def test_runs_of_one_batch_size_leave_the_noise_of_another_to_theory(runs):
 
 def test_a_law_of_one_batch_size_equals_that_of_all_there(fitted):
     for batch in (4.0, 16.0):
-        one = fitted.at_batch(batch)
-        assert "q" not in one.parameters and one.at_batch(batch) is one
-        here, there = one.predict(COSINE), fitted.predict(Plan(COSINE, batch_sizes=batch))
+        single = fitted.at_batch(batch)
+        assert "q" not in single.parameters and single.at_batch(batch) is single
+        here, there = single.predict(COSINE), fitted.predict(Plan(COSINE, batch_sizes=batch))
         assert here.loss == pytest.approx(there.loss, rel=1e-12) and here.upper == pytest.approx(there.upper, rel=1e-9)
 
 

@@ -52,7 +52,7 @@ def test_a_prediction_does_not_depend_on_the_units_of_rates_and_losses(log_rate,
     units, ones = (10.0**log_rate, 10.0**log_loss), (1.0, 1.0)
     training = [run(kind, noise=noise, seed=seed) for seed, kind in enumerate(("constant", "wsd"))]
     there, here = (
-        fit([in_units(each, *unit) for each in training], intervals=False).predict(in_units(run("drop"), *unit), None)
+        fit([in_units(curve, *unit) for curve in training], intervals=False).predict(in_units(run("drop"), *unit), None)
         for unit in (units, ones)
     )
     np.testing.assert_allclose(there.loss, here.loss * units[1], rtol=1e-4)  # where descents stop: up to 2e-6 apart
@@ -162,7 +162,7 @@ def test_what_is_expected_can_be_widened_and_left_out():
     curves = [run("cosine", noise=5e-4), run("constant", noise=5e-4, seed=1)]
     free, usual = (fit(curves, "fsl", intervals=False, prior_width=width) for width in (float("inf"), 1.0))
     assert free.objective < usual.objective  # of the same losses, and the second one holds a share of the expectations
-    usual_off, free_off = (abs(np.log(each.parameters["p"] / 0.8)) for each in (usual, free))
+    usual_off, free_off = (abs(np.log(result.parameters["p"] / 0.8)) for result in (usual, free))
     assert usual_off <= free_off + 1e-6
 
 
@@ -210,7 +210,7 @@ def test_the_objective_and_its_descent_agree_with_an_outside_solver():
 
     chosen = law("fsl")
     used = Settings(prior_width=float("inf"), early=0.0)
-    whole, coarse = (task(chosen, NOISY, used, coarse=each) for each in (False, True))
+    whole, coarse = (task(chosen, NOISY, used, coarse=is_coarse) for is_coarse in (False, True))
     found = search(whole, coarse, chosen.start_grid(whole.plans)[:2])
     theta = found.best.theta
     outside = least_squares(
@@ -236,14 +236,14 @@ def test_the_descent_respects_bounds_and_what_is_held():
 
 def test_the_draws_do_not_depend_on_the_run_and_lie_about_the_fit():
     chosen = law("fsl")
-    whole, coarse = (task(chosen, NOISY[:2], Settings(), coarse=each) for each in (False, True))
+    whole, coarse = (task(chosen, NOISY[:2], Settings(), coarse=is_coarse) for is_coarse in (False, True))
     theta = search(whole, coarse, chosen.start_grid(whole.plans)[:1]).best.theta
-    (one, missed, _), (two, again, _) = (draw(coarse, theta, Residuals.of(whole, theta), seed=3) for _ in range(2))
-    assert (one == two).all() and one.shape == (24, 8)
+    (draws, missed, _), (two, again, _) = (draw(coarse, theta, Residuals.of(whole, theta), seed=3) for _ in range(2))
+    assert (draws == two).all() and draws.shape == (24, 8)
     assert missed.size == again.size and (missed.at_fitted == again.at_fitted).all()
     # 24 draws of a bent posterior: their median is the fit within a spread of theirs
-    away = np.median(one, axis=0) - theta
-    assert (np.abs(away) < one.std(axis=0)).all()
+    away = np.median(draws, axis=0) - theta
+    assert (np.abs(away) < draws.std(axis=0)).all()
 
 
 def restless(curves, plans):

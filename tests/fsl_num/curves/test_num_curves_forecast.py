@@ -45,10 +45,12 @@ def test_the_endings_are_predicted_as_the_law_that_made_the_run_goes_on(found, u
 
 
 def test_what_holds_for_all_endings_is_said_once(found):
-    wide = {name: replace(each, mean_half_width=0.02, beyond=1.0) for name, each in found.predictions.items()}
+    wide = {
+        name: replace(prediction, mean_half_width=0.02, beyond=1.0) for name, prediction in found.predictions.items()
+    }
     wide["hold"] = replace(wide["hold"], beyond=2.0)
-    said = [str(each) for each in trust_lines(wide)]
-    assert [each.partition(":")[0] for each in said] == [", ".join(wide), "hold"]
+    said = [str(line) for line in trust_lines(wide)]
+    assert [line.partition(":")[0] for line in said] == [", ".join(wide), "hold"]
     assert "do not determine" in said[0] and "2 times the intrinsic time" in said[1]
 
 

@@ -111,7 +111,7 @@ def test_merging_steps_changes_little(name):
     given = {key: given[key] for key in GIVEN[name]}
     if name == "momentum":
         given["C"] = 0.4
-    merged, exact = (law(name).bind([plan], each)(law(name).vector(given))[0] for each in ("fit", "exact"))
+    merged, exact = (law(name).bind([plan], detail)(law(name).vector(given))[0] for detail in ("fit", "exact"))
     # a fit may merge more than a prediction: a tenth of the rounding of a log with four digits is 1e-5
     assert np.abs(merged - exact).max() < 1e-5
 

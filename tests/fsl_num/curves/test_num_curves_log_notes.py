@@ -63,8 +63,8 @@ def test_a_column_that_counts_batches_is_no_batch_size():
 
 def test_a_table_of_several_runs_says_how_to_give_one():
     """What reads files is no remedy for what is in memory."""
-    both = {name: np.tile(column, 2) for name, column in (RUN | {"lr": RATE}).items()}
-    table = both | {"run": np.repeat(["a", "b"], len(STEPS))}
+    runs = {name: np.tile(column, 2) for name, column in (RUN | {"lr": RATE}).items()}
+    table = runs | {"run": np.repeat(["a", "b"], len(STEPS))}
     with pytest.raises(CurveError, match=r"the table holds 2 runs \(table: a, table: b\); give the rows of one alone"):
         curve_from(table)
 

@@ -284,7 +284,8 @@ RECORDS = [
 def test_rates_in_lists_of_groups_are_read(name, tmp_path):
     """As an optimiser has them, one record a group, and as a scheduler returns them, a list of one."""
     alone = [
-        {"step": each["trainer"]["step"], "loss": each["loss"], "lr": [0.1 / k]} for k, each in enumerate(RECORDS, 1)
+        {"step": record["trainer"]["step"], "loss": record["loss"], "lr": [0.1 / k]}
+        for k, record in enumerate(RECORDS, 1)
     ]
     for records in (RECORDS, alone):
         text = json.dumps(records) if name == "list" else "\n".join(map(json.dumps, records))

@@ -26,30 +26,31 @@ def missed(seed, size, noise=5e-4):
     """Runs that a law makes but for a misfit of a size, drawn together, and noise of single rows."""
     stream = np.random.default_rng(seed)
     runs = [run(kind) for kind in (*FITTED, OTHER)]
-    drawn = Misfit.drawn(size, States.of(LAW, [each.plan for each in runs], LAW.vector(TRUTH)), 1, seed).at_fitted[0]
-    parts = np.split(drawn, np.cumsum([len(each) for each in runs])[:-1])
+    drawn = Misfit.drawn(size, States.of(LAW, [curve.plan for curve in runs], LAW.vector(TRUTH)), 1, seed).at_fitted[0]
+    parts = np.split(drawn, np.cumsum([len(curve) for curve in runs])[:-1])
     rough = [
-        noise * np.sqrt(each.plan.rates[each.plan.recorded - 1] / 1e-3) * stream.normal(size=len(each)) for each in runs
+        noise * np.sqrt(curve.plan.rates[curve.plan.recorded - 1] / 1e-3) * stream.normal(size=len(curve))
+        for curve in runs
     ]
     return [
         LossCurve(
-            each.step, each.loss * np.exp(part + row), schedule=each.plan, warmup=each.plan.warmup, name=each.name
+            curve.step, curve.loss * np.exp(part + row), schedule=curve.plan, warmup=curve.plan.warmup, name=curve.name
         )
-        for each, part, row in zip(runs, parts, rough, strict=True)
+        for curve, part, row in zip(runs, parts, rough, strict=True)
     ]
 
 
 @given(states, states)
-def test_the_covariance_is_one_and_falls_with_the_distance(one, other):
-    covariance = one.covariance(one)
-    assert np.diag(covariance) == pytest.approx(one.left**2) and np.linalg.eigvalsh(covariance).min() > -1e-9
-    assert (one.covariance(other) <= np.outer(one.left, other.left)).all()
-    assert (one.covariance(other) == other.covariance(one).T).all()
+def test_the_covariance_is_one_and_falls_with_the_distance(here, other):
+    covariance = here.covariance(here)
+    assert np.diag(covariance) == pytest.approx(here.left**2) and np.linalg.eigvalsh(covariance).min() > -1e-9
+    assert (here.covariance(other) <= np.outer(here.left, other.left)).all()
+    assert (here.covariance(other) == other.covariance(here).T).all()
 
 
 @given(states, states)
-def test_what_is_told_of_other_states_never_adds_to_what_is_open(one, other):
-    found = Misfit.drawn(0.1, one, 1)
+def test_what_is_told_of_other_states_never_adds_to_what_is_open(here, other):
+    found = Misfit.drawn(0.1, here, 1)
     open_before = 0.01 * other.left**2
     left = np.diag(found.conditional(other, other))
     assert (left <= open_before * (1 + 1e-9)).all() and (left >= -1e-8 * open_before).all()
@@ -76,7 +77,7 @@ def test_what_all_runs_see_in_the_same_batches_is_not_taken_for_a_misfit():
     scatter each on its own."""
     noisy = [run(kind) for kind in ("constant", "wsd", "cosine", "drop")]
     shared = 0.02 * np.random.default_rng(0).normal(size=len(noisy[0]))
-    noisy = [each.replaced(each.step, each.loss * np.exp(shared)) for each in noisy]
+    noisy = [curve.replaced(curve.step, curve.loss * np.exp(shared)) for curve in noisy]
     assert fit(noisy, "fsl", starts=1).posterior.misfit.size < 0.13
 
 

@@ -46,9 +46,9 @@ def whole_twice(text, chance):
 
 
 def shuffled(text, chance):
-    head, *rest = lines_of(text)
-    chance.shuffle(rest)
-    return "".join([head, *rest])
+    head, *rows = lines_of(text)
+    chance.shuffle(rows)
+    return "".join([head, *rows])
 
 
 def row_lost(text, chance):
@@ -100,21 +100,21 @@ def half_compressed(text, chance):
 
 def swapped(text, chance):
     """The names of the rate and of the loss exchanged in the header."""
-    head, *rest = lines_of(text)
+    head, *rows = lines_of(text)
     for mark in (",", "\t"):
         names = head.strip("\n").split(mark)
         roles = [means.role if (means := meaning(name.strip('"'))) else "" for name in names]
         if "lr" in roles and "loss" in roles:
             i, j = roles.index("lr"), roles.index("loss")
             names[i], names[j] = names[j], names[i]
-            return "".join([mark.join(names) + "\n", *rest])
+            return "".join([mark.join(names) + "\n", *rows])
     return text
 
 
 def another_run_behind(text, chance):
     """The same columns once more, of a run that ended earlier and differed."""
-    head, *rest = lines_of(text)
-    return "".join([head, *rest, *[line.replace("3.", "4.") for line in rest[: len(rest) // 2]]])
+    head, *rows = lines_of(text)
+    return "".join([head, *rows, *[line.replace("3.", "4.") for line in rows[: len(rows) // 2]]])
 
 
 MUTATIONS = [
@@ -133,8 +133,8 @@ WRITTEN = {name: shape for name, shape in SHAPES.items() if name != "wandb_parqu
 def test_a_damaged_log_is_read_right_or_refused(shape, mutation, tmp_path):
     said = shape(tmp_path)
     chance = random.Random(f"{shape.__name__} {mutation.__name__}")
-    inside = [each for path in said.paths for each in ([path] if path.is_file() else path.rglob("*"))]
-    files = sorted(each for each in inside if each.is_file())
+    inside = [file for path in said.paths for file in ([path] if path.is_file() else path.rglob("*"))]
+    files = sorted(file for file in inside if file.is_file())
     target = chance.choice(files)
     changed = mutation(target.read_text(), chance)
     if isinstance(changed, str):

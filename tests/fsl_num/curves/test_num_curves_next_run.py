@@ -41,12 +41,12 @@ def test_a_decayed_run_is_proposed_where_only_a_constant_rate_is_known(constant)
 
 def test_training_what_was_proposed_narrows_the_interval_about_as_far_as_was_said(constant):
     found = next_run(constant, plan("wsd"), {kind: plan(kind) for kind in ("cosine", "drop")})
-    for each in found.candidates:
-        both = fit([run("constant", noise=5e-4), run(each.name, noise=5e-4, seed=3)])
-        after = both.predict(plan("wsd")).mean_half_width
+    for candidate in found.candidates:
+        fit_of_both = fit([run("constant", noise=5e-4), run(candidate.name, noise=5e-4, seed=3)])
+        after = fit_of_both.predict(plan("wsd")).mean_half_width
         # the law bends and the noise is drawn anew: a linear forecast of the width, from draws spread far wider than
         # those after the run, is right to a factor of 3 and errs towards promising little; measured 1.6, 2.7
-        assert 0.5 < each.half_width / after < 3.0
+        assert 0.5 < candidate.half_width / after < 3.0
         assert after < found.before
 
 
@@ -65,27 +65,27 @@ def test_a_candidate_that_ends_within_its_warmup_is_refused(constant):
 def test_several_targets_are_weighed_together(constant):
     targets = {"wsd": plan("wsd"), "cosine": plan("cosine")}
     found = next_run(constant, targets, {"drop": plan("drop")})
-    one, other = (next_run(constant, each, {"drop": plan("drop")}) for each in targets.values())
-    both = np.sqrt(np.mean([one.proposed.half_width**2, other.proposed.half_width**2]))
-    assert found.proposed.half_width == pytest.approx(both, rel=1e-12)
+    alone, other = (next_run(constant, plan_of_target, {"drop": plan("drop")}) for plan_of_target in targets.values())
+    together = np.sqrt(np.mean([alone.proposed.half_width**2, other.proposed.half_width**2]))
+    assert found.proposed.half_width == pytest.approx(together, rel=1e-12)
     assert len(found.targets) == 2
 
 
 def test_the_usual_candidates_keep_to_the_budget_and_are_not_the_target(constant):
     target = Plan(np.full(6000, PEAK), [6000], name="constant")
     named = usual_candidates(constant, [target], 2000)
-    assert len({each.rates.size for each in named.values()} - {2000, 1500, 3000, 6000}) == 0
+    assert len({candidate.rates.size for candidate in named.values()} - {2000, 1500, 3000, 6000}) == 0
     assert len({name.partition(",")[0] for name in named}) == len(CANDIDATE_SCHEDULES)
-    assert not any(each.rates.size == 6000 and each.rates.min() == PEAK for each in named.values())
+    assert not any(candidate.rates.size == 6000 and candidate.rates.min() == PEAK for candidate in named.values())
     found = next_run(constant, target, budget=2000)
-    assert max(each.cost for each in found.candidates) == 2000
+    assert max(candidate.cost for candidate in found.candidates) == 2000
     assert found.candidates[0].half_width <= found.proposed.half_width < found.before
-    assert found.proposed.gain(found.before) == max(each.gain(found.before) for each in found.candidates)
+    assert found.proposed.gain(found.before) == max(candidate.gain(found.before) for candidate in found.candidates)
 
 
 def test_no_run_is_proposed_that_hardly_leaves_its_warmup(constant):
     target = Plan(np.full(6000, PEAK), [6000], warmup=1000, name="constant")
-    assert min(each.rates.size for each in usual_candidates(constant, [target], 2500).values()) == 2500
+    assert min(candidate.rates.size for candidate in usual_candidates(constant, [target], 2500).values()) == 2500
     for budget, least in ((10, 3000), (1999, 3000)):
         with pytest.raises(
             ValueError, match=f"budget of {budget} updates is below the shortest candidate, which has {least}"
@@ -138,7 +138,11 @@ def test_the_command(constant, tmp_path, monkeypatch, capsys):
              "--warmup", "100"]  # fmt: skip
     assert main([*words, "--candidates", "constant", "own.txt", "hf:cosine(num_warmup_steps=100)", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert {each["name"] for each in found["candidates"]} == {"constant", "own.txt", "hf:cosine(num_warmup_steps=100)"}
+    assert {candidate["name"] for candidate in found["candidates"]} == {
+        "constant",
+        "own.txt",
+        "hf:cosine(num_warmup_steps=100)",
+    }
     assert found["proposed"] != "constant"
     assert main([*words, "--budget", "1000", "--plot", "p.png"]) == 0
     assert "Train next: " in capsys.readouterr().out and (tmp_path / "p.png").stat().st_size > 1000
@@ -155,6 +159,6 @@ def test_on_real_curves_the_proposed_run_is_better_than_most():
     # median, with a factor of 1. Measured: ranks 1, 1, 3, 3, 3, 4, and 1.29 in the mean: after most the law is right.
     found = [worth(family, start) for family in families().values() for start in starts(family)]
     assert len(found) == 6
-    assert all(each.factor > 1.0 and each.rank <= 4 for each in found)
-    assert all(each.proposed < each.alone for each in found)
-    assert np.mean([np.log(each.factor) for each in found]) > np.log(1.15)
+    assert all(case.factor > 1.0 and case.rank <= 4 for case in found)
+    assert all(case.proposed < case.alone for case in found)
+    assert np.mean([np.log(case.factor) for case in found]) > np.log(1.15)

@@ -45,8 +45,8 @@ def test_a_run_of_another_peak_is_one_of_shorter_or_longer_steps(times, fastest,
     wanted = plain.predict(Plan(peak * SHAPES[shape] * pace, [500, STEPS]), others)
     rates = Plan(peak * SHAPES[shape], [500, STEPS])
     np.testing.assert_allclose(LAW.predict(rates, truth), wanted, rtol=1e-12)
-    one, theta = at_peak(LAW, LAW.vector(truth), peak)
-    np.testing.assert_allclose(one.predict(rates, theta), wanted, rtol=1e-12)
+    law_there, theta = at_peak(LAW, LAW.vector(truth), peak)
+    np.testing.assert_allclose(law_there.predict(rates, theta), wanted, rtol=1e-12)
 
 
 @pytest.mark.parametrize("batches", [False, True])
@@ -67,21 +67,21 @@ def test_runs_of_two_peaks_tell_it_and_runs_of_one_say_that_they_do_not():
     low, high = two.report.intervals["P_c"]
     assert low < TRUTH["P_c"] < high < low * np.exp(0.25 * 2 * 1.645 * 0.8)  # a quarter of what is expected
     assert not any(line.startswith("Of P_c") for line in two.report.sentences)
-    one = fit([curve("constant", PEAK), curve("wsd", PEAK)])
-    assert one.parameters["P_c"] == pytest.approx(2.5 * PEAK) and one.task.s is not None
-    assert any(line.startswith("Of P_c the curves say nothing") for line in one.report.sentences)
+    alike = fit([curve("constant", PEAK), curve("wsd", PEAK)])
+    assert alike.parameters["P_c"] == pytest.approx(2.5 * PEAK) and alike.task.s is not None
+    assert any(line.startswith("Of P_c the curves say nothing") for line in alike.report.sentences)
     far, near = curve("linear", PEAK / 4), curve("linear", PEAK)
-    assert one.predict(far).mean_half_width > 3 * one.predict(near).mean_half_width  # what is expected is in it
-    error = abs(np.log(one.predict(far).final / far.loss[-1]))
-    assert error < np.log1p(one.predict(far).mean_half_width)
+    assert alike.predict(far).mean_half_width > 3 * alike.predict(near).mean_half_width  # what is expected is in it
+    error = abs(np.log(alike.predict(far).final / far.loss[-1]))
+    assert error < np.log1p(alike.predict(far).mean_half_width)
     plain = fit([curve("constant", PEAK), curve("wsd", PEAK)], "fsl-full")
     assert abs(np.log(plain.predict(far).final / far.loss[-1])) > 2 * error
 
 
 def test_what_runs_alike_say_nothing_of_leaves_the_exponents_readable():
     alike = [
-        LossCurve(each.step, each.loss, schedule=each.plan, batch_size=8, name=each.name)
-        for each in (curve("constant", PEAK), curve("wsd", PEAK))
+        LossCurve(run.step, run.loss, schedule=run.plan, batch_size=8, name=run.name)
+        for run in (curve("constant", PEAK), curve("wsd", PEAK))
     ]
     found = fit(alike)
     assert found.law.batches and any(
@@ -120,11 +120,11 @@ def test_a_peak_that_is_too_high_is_not_reached_and_how_high_it_is_does_not_matt
     )
     assert low.rates.max() == 0.1 * TRUTH["P_c"] < high[0].rates.max()
     assert (high[0].rates.max() < 0.9 * TRUTH["P_c"]) == (noise == 12)
-    for each in high:
-        assert each.loss < low.loss and each.loss == pytest.approx(high[0].loss, rel=1e-12)
-        np.testing.assert_allclose(each.rates, high[0].rates, rtol=1e-6, atol=1e-6 * PEAK)
+    for designed in high:
+        assert designed.loss < low.loss and designed.loss == pytest.approx(high[0].loss, rel=1e-12)
+        np.testing.assert_allclose(designed.rates, high[0].rates, rtol=1e-6, atol=1e-6 * PEAK)
         # a prediction takes the memory as a sum of exponentials, good to 2e-6 of the noise
-        assert each.loss == pytest.approx(LAW.predict(Plan(each.rates, [STEPS]), noisy)[0], rel=1e-6)
+        assert designed.loss == pytest.approx(LAW.predict(Plan(designed.rates, [STEPS]), noisy)[0], rel=1e-6)
     for factor in (0.8, 0.95, 1.05, 1.25):  # the same shape at other peaks is worse
         assert LAW.predict(Plan(factor * high[0].rates, [STEPS]), noisy)[0] > high[0].loss
 
@@ -143,7 +143,7 @@ def test_language_models_at_other_peaks_are_predicted_by_it(kind):
     Measured 4.2 and 6.8 %, and 12 and 18 % of a law whose intrinsic time is the plain sum of the learning rates.
     """
     known = networks(kind)
-    others = {name: each for name, each in known.items() if each.plan.peak != known["wsd"].plan.peak}
+    others = {name: run for name, run in known.items() if run.plan.peak != known["wsd"].plan.peak}
     chosen = {**others, "constant": known["constant"], "wsd": known["wsd"]}
     (error, held, _), (plain, *_) = (summary(judged(chosen, ("constant", "wsd"), law)) for law in ("auto", "fsl-full"))
     assert error < 0.5 * plain and held > 0.9
@@ -158,6 +158,6 @@ def test_a_real_model_at_another_peak_is_predicted_by_it():
     known = branches()
     for own, other in (("0.001", "0.0005"), ("0.0005", "0.001")):
         names = [f"constant_peak_{own}", f"linear_0.2_peak_{own}"]
-        chosen = {name: each for name, each in known.items() if name in names or name.endswith(other)}
+        chosen = {name: run for name, run in known.items() if name in names or name.endswith(other)}
         error, plain = (summary(judged(chosen, names, law, False))[0] for law in ("auto", "fsl-full"))
         assert error < 0.5 * plain, (error, plain)

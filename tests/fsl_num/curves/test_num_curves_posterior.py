@@ -103,7 +103,7 @@ def test_more_draws_are_made_of_the_same_fit_and_leave_less_to_chance():
     many = known.redrawn(192)
     assert many.values == known.values and many.posterior.samples.shape == (192, len(known.values))
     # what one constant run says of a decay has long tails: 24 draws give .025, 96 and 192 give .045 and .040
-    widths = [each.predict(run("wsd")).mean_half_width for each in (many, known.redrawn(96))]
+    widths = [result.predict(run("wsd")).mean_half_width for result in (many, known.redrawn(96))]
     assert widths[1] == pytest.approx(widths[0], rel=0.25)
     with pytest.raises(ValueError, match="count must be"):
         known.redrawn(0)

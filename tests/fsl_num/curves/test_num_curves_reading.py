@@ -55,9 +55,9 @@ READABLE = {
     "gzip": gzip.compress(GOOD.encode()),
     "bzip2": bz2.compress(GOOD.encode()),
     "xz": lzma.compress(GOOD.encode()),
-    "JSON lines": "".join(json.dumps(each) + "\n" for each in RECORDS),
+    "JSON lines": "".join(json.dumps(record) + "\n" for record in RECORDS),
     "JSON list": json.dumps(RECORDS),
-    "dicts as Python prints them": "".join(f"{each | {'note': None, 'norm': float('nan')}}\n" for each in RECORDS),
+    "dicts as Python prints them": "".join(f"{record | {'note': None, 'norm': float('nan')}}\n" for record in RECORDS),
     "dicts of numpy and torch": "".join(
         f"{{'step': {s}, 'lr': np.float64({r}), 'loss': tensor({x}, device='cuda:0')}}\n"
         for s, r, x in zip(STEP, LR, LOSS, strict=True)
@@ -240,7 +240,7 @@ def test_cells_missing_in_one_piece_are_known_by_their_line(tmp_path):
     assert curve.step.tolist() == [k for k in steps if k != gap]
     assert curve.rows.tolist() == [k + 1 for k in steps if k != gap]
     records = [{"step": k, "lr": 0.1, "loss": 3 / k} | ({"acc": k} if k > 20_001 else {}) for k in steps]
-    (tmp_path / "run.csv").write_text("".join(json.dumps(each) + "\n" for each in records))
+    (tmp_path / "run.csv").write_text("".join(json.dumps(record) + "\n" for record in records))
     [table] = contents.read_tables(tmp_path / "run.csv")
     assert table.columns["acc"] == [None] * 20_001 + [20_002.0, 20_003.0, 20_004.0]
     assert read_curve(tmp_path / "run.csv").step.tolist() == steps
@@ -386,5 +386,5 @@ def test_samples_over_the_batch_are_steps_and_updates_are_not_micro_steps():
     assert curve_from(run | {"step": [40, 80, 120], "optimizer_step": [10, 20, 30]}).step.tolist() == [10, 20, 30]
     beside = curve_from(run | {"step": [10, 20, 30], "samples": [500] * 3})  # those of the validation
     assert beside.step.tolist() == [10, 20, 30] and np.all(beside.plan.batch_sizes == 1.0)
-    both = curve_from(run | {"step": [10, 20, 30], "tokens": 2**10 * samples, "consumed_samples": samples})
-    assert set(np.atleast_1d(both.plan.batch_sizes)) == {2.0**18}
+    curve = curve_from(run | {"step": [10, 20, 30], "tokens": 2**10 * samples, "consumed_samples": samples})
+    assert set(np.atleast_1d(curve.plan.batch_sizes)) == {2.0**18}

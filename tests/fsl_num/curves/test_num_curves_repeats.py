@@ -59,9 +59,11 @@ def test_intervals_hold_what_seeds_differ_by():
     # 0 and 1, 2 and 3, as well as 0 and 3 ..., were trained alike up to update 300
     seen = fit(repeated, "fsl-simplified")
     # 1.2 % is more than seeds differ by, and every reader of a prediction should know it; a hundredth of it is not
-    assert any("Trained alike" in each and "1.2 %" in each and "--model-size" in each for each in seen.warnings)
+    assert any(
+        "Trained alike" in warning and "1.2 %" in warning and "--model-size" in warning for warning in seen.warnings
+    )
     quiet = fit([run(plan, n * 1e-4, f"{n}", n) for n, plan in enumerate((CONSTANT, CONSTANT))], "fsl-simplified")
-    assert [any("Trained alike" in each for each in said) for said in (quiet.warnings, quiet.notes)] == [False, True]
+    assert [any("Trained alike" in line for line in said) for said in (quiet.warnings, quiet.notes)] == [False, True]
     target = DECAYED
     widths = [found.predict(target).half_width for found in (alone, seen)]
     # +.01 and -.01 twice have the standard deviation .0115, of which 90 % of the runs are within 1.64

@@ -31,10 +31,10 @@ def test_what_cannot_be_scored():
 
 def test_the_mean_counts_every_curve_once():
     short, long = score([2.0, 1.0], [2.0, 1.2]), score([2.0] * 9 + [1.0], [2.0] * 9 + [0.8])
-    both = mean_score([short, long])
-    assert both.mae == pytest.approx((0.1 + 0.02) / 2)
-    assert both.final_error == pytest.approx(0.2)  # errors of opposite signs do not cancel
-    assert both.rows == 12
+    mean = mean_score([short, long])
+    assert mean.mae == pytest.approx((0.1 + 0.02) / 2)
+    assert mean.final_error == pytest.approx(0.2)  # errors of opposite signs do not cancel
+    assert mean.rows == 12
 
 
 def test_the_table_has_a_line_a_law():

@@ -56,17 +56,19 @@ def found(table):
 def test_the_law_is_the_risk_of_the_exact_recursion(s, beta, size, rate, batch, noise):
     problem = Regression(Model(s=s, beta=beta, size=size, noise=noise), features=math.inf)
     exact = exact_risk(problem, [rate] * 2000, batch, every=1000).excess_risk
-    one = np.ones(3)
+    ones = np.ones(3)
     steps = np.array([1e-9, 1000.0, 2000.0])
     # 1e-4: the rule of midpoints for the features behind the 24th, as the docstring says
-    assert regression_risk(s, beta, size * one, rate * one, batch * one, noise, steps) == pytest.approx(exact, rel=1e-4)
+    assert regression_risk(s, beta, size * ones, rate * ones, batch * ones, noise, steps) == pytest.approx(
+        exact, rel=1e-4
+    )
 
 
 def test_many_runs_are_taken_in_parts():
-    one = np.ones(2500)
-    risk = regression_risk(0.5, 2.0, 100 * one, 0.1 * one, one, 1.0, np.geomspace(1, 1e6, 2500))
+    ones = np.ones(2500)
+    risk = regression_risk(0.5, 2.0, 100 * ones, 0.1 * ones, ones, 1.0, np.geomspace(1, 1e6, 2500))
     assert risk.shape == (2500,) and risk[-1] == pytest.approx(
-        regression_risk(0.5, 2.0, one[:1] * 100, one[:1] * 0.1, one[:1], 1.0, one[:1] * 1e6)[0], rel=1e-9
+        regression_risk(0.5, 2.0, ones[:1] * 100, ones[:1] * 0.1, ones[:1], 1.0, ones[:1] * 1e6)[0], rel=1e-9
     )
 
 
@@ -105,11 +107,11 @@ def test_power_laws_find_their_own_parameters(law, table):
 
 @pytest.mark.slow
 def test_the_peak_rate_is_a_column(table):
-    both = {name: np.concatenate([values, values]) for name, values in table.items()}
+    twice = {name: np.concatenate([values, values]) for name, values in table.items()}
     peaks = np.repeat([0.1, 0.2], table["loss"].size)
-    size, batch, steps = (both[name] for name in ("model_size", "batch_size", "steps"))
+    size, batch, steps = (twice[name] for name in ("model_size", "batch_size", "steps"))
     risk = regression_risk(0.5, 2.0, size / 1e4, peaks, batch, 0.5, steps)
-    found = fit_final_losses(both | {"loss": 1.5 + 4.0 * risk, "peak_lr": peaks})
+    found = fit_final_losses(twice | {"loss": 1.5 + 4.0 * risk, "peak_lr": peaks})
     assert found.parameters == pytest.approx(TRUTH | {"rate": 1.0}, rel=0.05)  # exact losses again
     assert found.predict(1e5, 4, 200, 0.1).loss != pytest.approx(float(found.predict(1e5, 4, 200).loss), rel=1e-3)
 
@@ -118,7 +120,7 @@ def test_the_best_size_under_a_budget_is_the_least_of_a_grid(found):
     best = found.best(compute=1e9)
     assert best.model_size * best.batch_size * best.steps == pytest.approx(1e9)
     assert best.lower < best.loss < best.upper and best.beyond < 1.0 and not best.at_edge
-    size, batch = (each.ravel() for each in np.meshgrid(np.geomspace(1e4, 1e7, 60), np.geomspace(4, 64, 20)))
+    size, batch = (axis.ravel() for axis in np.meshgrid(np.geomspace(1e4, 1e7, 60), np.geomspace(4, 64, 20)))
     # no point of another grid lies below; the search is fine to a fraction of 1e-4 of its flat bottom
     assert best.loss <= found.predict(size, batch, 1e9 / size / batch).loss.min() * (1 + 1e-6)
     data = found.best(data=1e5, batch_size=8)
@@ -130,7 +132,7 @@ def test_the_best_size_under_a_budget_is_the_least_of_a_grid(found):
 
 def test_a_run_far_from_those_fitted_is_said_to_be(tmp_path, capsys):
     """The law is extrapolated, and its coefficient in units of one parameter is known to no order of magnitude."""
-    size, batch, steps = (each.ravel() for each in np.meshgrid([1e6, 2e6, 4e6], [8, 32], [200, 800, 3200]))
+    size, batch, steps = (axis.ravel() for axis in np.meshgrid([1e6, 2e6, 4e6], [8, 32], [200, 800, 3200]))
     loss = (0.5 + 30 * size**-0.4 + 9 * (batch * steps) ** -0.4) * np.exp(
         0.05 * np.random.default_rng(0).standard_normal(size.size)
     )
@@ -153,9 +155,9 @@ def test_a_run_far_from_those_fitted_is_said_to_be(tmp_path, capsys):
 
 
 def test_tables_that_determine_no_law_are_refused_with_the_parameters(table):
-    one = {name: values[:9] for name, values in table.items()}
+    single = {name: values[:9] for name, values in table.items()}
     with pytest.raises(CurveError, match="one value of model_size, which leaves N0, beta, L0 not identifiable"):
-        fit_final_losses(one)
+        fit_final_losses(single)
     few = {name: values[::6] for name, values in table.items()}
     with pytest.raises(CurveError, match="one value of steps"):
         fit_final_losses(few, "three-term")

@@ -77,7 +77,7 @@ def test_three_sizes_tell_the_term():
 def test_one_size_tells_its_level_alone():
     found = fit(curves([1e5]), "fsl-sizes", starts=1)
     assert "cannot be identified from one size" in " ".join(found.report.sentences)
-    assert unidentified(found.law, found.curves[0:1] and [each.plan for each in found.curves]) == ("L0", "D", "beta")
+    assert unidentified(found.law, found.curves[0:1] and [curve.plan for curve in found.curves]) == ("L0", "D", "beta")
     other = found.predict(curve(1e8, "cosine", noise=0.0))
     assert other.upper[-1] / other.lower[-1] > 1.5
 
@@ -88,12 +88,12 @@ def test_every_split_of_the_levels_keeps_the_losses(name, sizes):
     chosen = law(name)
     plans = [Plan([1e-3] * 50, [10, 50], 0, 8.0, size) for size in sizes]
     theta = np.array([1.0] * chosen.linear_count + [0.5] * (len(chosen.names) - chosen.linear_count))
-    theta[[chosen.names.index(each) for each in chosen.size_term[:2]]] = 1.5, 20.0
+    theta[[chosen.names.index(name_of) for name_of in chosen.size_term[:2]]] = 1.5, 20.0
     found = respread(chosen, np.tile(theta, (5, 1)), plans, np.random.default_rng(0))
     bound = chosen.bind(plans)
-    for each in found:
+    for point in found:
         # the same levels by other numbers, of which D may be as large as 1e80 with one size: roundings of its powers
-        assert bound(each)[0] == pytest.approx(bound(theta)[0], rel=1e-9)
+        assert bound(point)[0] == pytest.approx(bound(theta)[0], rel=1e-9)
     assert np.ptp(found[:, 0]) > 0.3 and sizes_of(plans) == sorted(sizes)
     assert respread(law("fsl"), found, plans, np.random.default_rng(0)) is found
 
@@ -120,8 +120,8 @@ def test_real_curves_of_two_sizes_are_fitted_at_once():
     training, tests = [], []
     for size, count in (("25M", 25e6), ("100M", 100e6)):
         known, unseen = split(size)
-        training += [replace(each, model_size=count, name=f"{size} {each.name}") for each in known]
-        tests += [replace(each, model_size=count, name=f"{size} {each.name}") for each in unseen]
+        training += [replace(curve, model_size=count, name=f"{size} {curve.name}") for curve in known]
+        tests += [replace(curve, model_size=count, name=f"{size} {curve.name}") for curve in unseen]
     found = fit(training, starts=2)
     assert found.law.sizes
     assert "cannot be identified from two sizes" in " ".join(found.report.sentences)

@@ -60,8 +60,8 @@ def test_a_warmup_is_taken_unless_the_losses_speak_against_it():
     found = fit(curve, intervals=False)
     assert found.warmed and "better than a linear warmup, which is taken as most runs" in found.warnings[0]
     truth = fit(log(shape(True, "cosine"), warmup=FIRST), intervals=False)
-    rest = step_rates("constant", peak=PEAK, steps=STEPS)
-    assert found.predict(rest, None).final == pytest.approx(truth.predict(rest, None).final, rel=1e-6)
+    constant = step_rates("constant", peak=PEAK, steps=STEPS)
+    assert found.predict(constant, None).final == pytest.approx(truth.predict(constant, None).final, rel=1e-6)
 
 
 def test_a_log_that_begins_behind_a_tenth_of_its_steps_is_no_warmup_by_default():
@@ -77,9 +77,9 @@ def test_what_was_found_holds_for_every_other_run_that_begins_late():
     found = fit(log(shape(True)), intervals=False)
     other, truth = log(shape(True, "linear")), log(shape(True, "linear"), warmup=FIRST)
     again = FitResult.from_json(found.to_json())
-    for each in (found, again):
-        assert each.warmed and each.warnings
-        assert each.predict(other, None).loss == pytest.approx(each.predict(truth, None).loss, rel=1e-9)
+    for result in (found, again):
+        assert result.warmed and result.warnings
+        assert result.predict(other, None).loss == pytest.approx(result.predict(truth, None).loss, rel=1e-9)
     assert design_schedule(found, 2 * STEPS, run=other, from_step=6000).rates[:6000] == pytest.approx(
         truth.plan.rates[:6000]
     )
@@ -134,7 +134,7 @@ def test_a_table_of_rates_that_begins_late_is_unseen_too():
     rates, (step, loss) = shape(True), losses(shape(True))
     table = {"step": step, "lr": rates[np.minimum(step, STEPS - 1)], "loss": loss}
     assert curve_from(table).unseen == FIRST and curve_from(table, warmup=0).unseen == 0
-    sparse = dict(table, loss=[each if k % 4 == 0 else "" for k, each in enumerate(loss)])
+    sparse = dict(table, loss=[value if k % 4 == 0 else "" for k, value in enumerate(loss)])
     assert curve_from(sparse).unseen == FIRST
 
 
@@ -224,10 +224,10 @@ def test_a_run_that_diverged_is_said_and_can_be_cut_before_it_is_read(tmp_path, 
 def test_peaks_that_are_hardly_in_one_unit_are_said_to_be():
     """A log of multipliers beside one of rates: they were fitted together without a word."""
     rates, multipliers = (log(shape(True) * unit, warmup=FIRST, name=name) for unit, name in ((1, "a"), (1e3, "b")))
-    (said,) = (each for each in fit([rates, multipliers], intervals=False).warnings if "one unit" in each)
+    (said,) = (warning for warning in fit([rates, multipliers], intervals=False).warnings if "one unit" in warning)
     assert said.startswith("The peak rates lie between 0.001 (a) and 1 (b): are they in one unit?")
     swept = log(shape(True) * 50, warmup=FIRST)
-    assert not any("one unit" in each for each in fit([rates, swept], intervals=False).warnings)
+    assert not any("one unit" in warning for warning in fit([rates, swept], intervals=False).warnings)
 
 
 def test_losses_that_are_all_one_are_said_to_be():
@@ -258,15 +258,15 @@ def test_a_log_of_the_last_steps_alone_is_refused_with_what_settles_it():
 def test_runs_that_share_no_law_are_said_not_to(tmp_path, capsys):
     rates = shape(True)
     step, loss = losses(rates)
-    one, other = (written(tmp_path / f"{name}.csv", rates, loss * f) for name, f in (("small", 1.0), ("large", 0.7)))
+    first, other = (written(tmp_path / f"{name}.csv", rates, loss * f) for name, f in (("small", 1.0), ("large", 0.7)))
     words = "no law was found that describes this"
-    assert main(["fit", one, other, "--predict", "linear", "--no-intervals"]) == 0
+    assert main(["fit", first, other, "--predict", "linear", "--no-intervals"]) == 0
     found = " ".join(capsys.readouterr().out.split())
     assert words in found and "small (" in found and "fit each kind alone" in found
-    assert main(["forecast", one, "--others", other, "--to", "12000", "--no-intervals"]) == 0
+    assert main(["forecast", first, "--others", other, "--to", "12000", "--no-intervals"]) == 0
     assert words in " ".join(capsys.readouterr().out.split())
-    assert main(["fit", one, "--predict", "linear", "--no-intervals"]) == 0
+    assert main(["fit", first, "--predict", "linear", "--no-intervals"]) == 0
     assert words not in " ".join(capsys.readouterr().out.split())
     # far off row by row, and described
     scattered = LossCurve(step, loss * np.exp(0.1 * np.random.default_rng(1).normal(size=loss.size)), schedule=rates)
-    assert not [each for each in fit(scattered, intervals=False).warnings if words in each]
+    assert not [warning for warning in fit(scattered, intervals=False).warnings if words in warning]

@@ -52,17 +52,17 @@ def test_with_the_last_weights_alone_it_is_the_law_of_the_schedule():
 def test_beside_the_best_mean_a_schedule_gains_little(s, gain):
     """Hard: the rate stays at its bound. Easy: it falls, and gains some per cent. Both far below a schedule alone."""
     design = design_for_model(task(s), 1e4)
-    both = design.with_average()
+    best = design.with_average()
     mean = best_average(design.model, design.data).excess_risk
-    assert gain[0] < 1.0 - both.excess_risk / mean < gain[1]
-    assert both.excess_risk < 0.95 * (design.excess_risk - design.gap)  # no schedule without a mean comes near
-    assert both.shares.min() >= 0.0 and both.shares.sum() <= 1.0 and both.gammas.max() <= design.allowed * (1 + 1e-12)
-    assert (both.gammas[-1] > 0.99 * design.allowed) == (s == 0.3)
+    assert gain[0] < 1.0 - best.excess_risk / mean < gain[1]
+    assert best.excess_risk < 0.95 * (design.excess_risk - design.gap)  # no schedule without a mean comes near
+    assert best.shares.min() >= 0.0 and best.shares.sum() <= 1.0 and best.gammas.max() <= design.allowed * (1 + 1e-12)
+    assert (best.gammas[-1] > 0.99 * design.allowed) == (s == 0.3)
     # no end of a search: neither all rates nor single ones can be moved for the better
-    risk = MeanRisk(design.model, both.samples, design.allowed)
-    assert risk(both.gammas, both.shares)[0] == pytest.approx(both.excess_risk, rel=1e-9)
+    risk = MeanRisk(design.model, best.samples, design.allowed)
+    assert risk(best.gammas, best.shares)[0] == pytest.approx(best.excess_risk, rel=1e-9)
     draw = np.random.default_rng(0)
     for spread in (0.01, 0.1):
         for _ in range(30):
-            moved = np.minimum(both.gammas * np.exp(spread * draw.normal(size=both.gammas.size)), design.allowed)
-            assert risk(moved, both.shares)[0] >= both.excess_risk * (1.0 - 1e-6)
+            moved = np.minimum(best.gammas * np.exp(spread * draw.normal(size=best.gammas.size)), design.allowed)
+            assert risk(moved, best.shares)[0] >= best.excess_risk * (1.0 - 1e-6)

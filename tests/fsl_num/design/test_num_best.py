@@ -77,8 +77,8 @@ def test_one_price_of_a_step_proves_the_optimum(values, steps):
     def least(price):
         """The loss at the intrinsic time that takes all steps at this price."""
         spent = np.maximum((p * mean / price) ** (1 / (1 + p)), 1 / PEAK)
-        taken, noise = (np.append(0.0, np.cumsum(each * np.diff(time))) for each in (spent, mean * spent**-p))
-        end, noise = (np.interp(steps, taken, each) for each in (time, noise))
+        taken, noise = (np.append(0.0, np.cumsum(density * np.diff(time))) for density in (spent, mean * spent**-p))
+        end, noise = (np.interp(steps, taken, values_at) for values_at in (time, noise))
         return values["L0"] + noise + values["A"] * (1 + values["c_e"] * end) ** -values["s"]
 
     prices = p * mean[0] * (PEAK * np.geomspace(1e-7, 1.0, 141)) ** (1 + p)
@@ -99,10 +99,12 @@ def test_no_schedule_lies_below_the_bound_nor_below_the_optimum(values, steps, f
     loss = fixed.objective(law("fsl-full"), vector(values))
     draw = np.random.default_rng(seed)
     rivals = [family_rates(family, given, count, 0.0, PEAK) for family, given in BASELINES.values()]
-    rivals += [family_rates(name, each, count, 0.0, PEAK) for name in FAMILIES for each in FAMILIES[name].tried[::7]]
+    rivals += [
+        family_rates(name, member, count, 0.0, PEAK) for name in FAMILIES for member in FAMILIES[name].tried[::7]
+    ]
     rivals += [PEAK * np.sort(draw.random(count))[::-1] ** draw.integers(1, 5)]
     rivals += [np.minimum(found.rates * np.exp(0.1 * draw.normal()), PEAK)]
-    least = min(loss(each, np.ones(count))[0] for each in rivals)
+    least = min(loss(rival, np.ones(count))[0] for rival in rivals)
     assert found.loss <= least + 1e-9  # Newton's method ends at 1e-12 nats of the linear gap
     assert found.gap is not None and found.loss - found.gap <= least + 1e-9
     assert found.rates.max() <= PEAK and (not falling or np.diff(found.rates).max() <= 0.0)
@@ -148,11 +150,11 @@ def test_the_unit_of_the_rates_does_not_matter(factor):
     """Rates in another unit: c and c_e take the inverse, B and E what their reference rate asks for."""
     scaled = {**THETA, **{name: THETA[name] * factor ** -THETA["p"] for name in ("B", "E")}}
     scaled |= {name: THETA[name] / factor for name in ("c", "c_e")}
-    one = optimum(law("fsl-full"), vector(THETA), past(400), 380, 0.0, PEAK, "non-increasing")
+    usual = optimum(law("fsl-full"), vector(THETA), past(400), 380, 0.0, PEAK, "non-increasing")
     fixed = Past(factor * past(400).rates, past(400).warmup)
     other = optimum(law("fsl-full"), vector(scaled), fixed, 380, 0.0, factor * PEAK, "non-increasing")
-    assert abs(one.loss - other.loss) < 1e-9
-    assert np.abs(other.rates / factor - one.rates).max() < 1e-4 * PEAK  # the loss is flat: 1e-12 in it is 1e-6 here
+    assert abs(usual.loss - other.loss) < 1e-9
+    assert np.abs(other.rates / factor - usual.rates).max() < 1e-4 * PEAK  # the loss is flat: 1e-12 in it is 1e-6 here
 
 
 def test_the_momentum_law_is_convex_and_its_optimum_certified():
@@ -189,15 +191,18 @@ def test_a_law_that_free_rates_exploit_is_refused():
 def test_a_family_is_the_schedule_of_its_name(name, data):
     """Power decays after a stable phase are the wsd of designs; shares of steps and peak stand for both."""
     steps, known = 40, FAMILIES[name].ranges
-    given_ = {each: data.draw(st.floats(max(low, 0.05), min(high, 0.95)), each) for each, (low, high) in known.items()}
+    given_ = {
+        parameter: data.draw(st.floats(max(low, 0.05), min(high, 0.95)), parameter)
+        for parameter, (low, high) in known.items()
+    }
     named = dict(given_)
     if "decay_fraction" in named:
         named["decay_fraction"] = given_["decay_fraction"] = round(named["decay_fraction"] * steps) / steps
     if name == "multi-step":
         first, between, factor, further = given_.values()
         named = {"milestones": [first, first + between * (1 - first)], "factors": [factor, factor * further]}
-    for each, whole in (("final", PEAK), ("timescale", steps)):
-        named |= {each: named[each] * whole} if each in named else {}
+    for parameter, whole in (("final", PEAK), ("timescale", steps)):
+        named |= {parameter: named[parameter] * whole} if parameter in named else {}
     found = family_rates(name, tuple(given_.values()), steps, 0.0, PEAK)
     expected = step_rates({"wsd": "power-decay"}.get(name, name), peak=PEAK, steps=steps, **named)
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-9 * PEAK)
@@ -217,8 +222,8 @@ def test_the_best_member_is_no_worse_than_any_tried(name):
     loss = past(1000).objective(law("fsl"), vector({**THETA, "E": 0.0})[[0, 1, 2, 4, 5, 6, 7, 8]])
     rates, found = best_member(name, loss, 950, 1e-5, PEAK)
     least = loss(rates, np.ones(950))[0]
-    for each in FAMILIES[name].tried:
-        assert least <= loss(family_rates(name, each, 950, 1e-5, PEAK), np.ones(950))[0] + 1e-7  # blocks choose
+    for member in FAMILIES[name].tried:
+        assert least <= loss(family_rates(name, member, 950, 1e-5, PEAK), np.ones(950))[0] + 1e-7  # blocks choose
     assert set(found) == set(FAMILIES[name].ranges) and rates.min() >= 1e-5 and rates.max() <= PEAK
     if "decay_fraction" in found:  # whole steps, so that a framework's scheduler can have the same
         assert found["decay_fraction"] * 950 == pytest.approx(round(found["decay_fraction"] * 950), abs=1e-9)

@@ -46,7 +46,7 @@ CASES = [
 def designed(name, floor, falling, noise):
     """A design for this batch size, and the values of the law."""
     values = {**VALUES, "E": noise}
-    law, theta = at_batch(LAW, np.array([values[each] for each in LAW.names]), BATCH)
+    law, theta = at_batch(LAW, np.array([values[name_of] for name_of in LAW.names]), BATCH)
     best = optimum(law, theta, PASTS[name], STEPS, floor, PEAK, "non-increasing" if falling else "free")
     return best, values
 
@@ -65,7 +65,7 @@ def loss(rates, before, values):
 
 def slopes(rates, before, values):
     moved = rates + 1e-30j * np.eye(rates.size)
-    return np.array([loss(each, before, values).imag for each in moved]) / 1e-30
+    return np.array([loss(rates_moved, before, values).imag for rates_moved in moved]) / 1e-30
 
 
 def first_order(rates, slope, low, high, falling):

@@ -33,14 +33,14 @@ def test_the_gradient_of_the_functional_is_its_derivative(s, beta):
 def test_the_functional_of_blocks_is_that_of_their_steps():
     steps, beta = np.array([5.0, 3.0, 2.0]), 2.5
     rates = np.array([0.9, 0.4, 0.1])
-    each = [rate for rate, count in zip(rates, steps, strict=True) for _ in range(int(count))]
-    left, power = np.append(np.cumsum(each[::-1])[::-1], 0.0), 1.0 - 1.0 / beta
+    expanded = [rate for rate, count in zip(rates, steps, strict=True) for _ in range(int(count))]
+    left, power = np.append(np.cumsum(expanded[::-1])[::-1], 0.0), 1.0 - 1.0 / beta
     # step by step, by quadrature
     noise = sum(
         rate * quad(lambda x: power * (1.0 + x) ** (-1.0 - power), stop, start)[0]
-        for rate, start, stop in zip(each, left[:-1], left[1:], strict=True)
+        for rate, start, stop in zip(expanded, left[:-1], left[1:], strict=True)
     )
-    expected = sum(each) ** -0.5 + NOISE * noise
+    expected = sum(expanded) ** -0.5 + NOISE * noise
     assert abs(functional_objective(0.5, beta)(rates, steps)[0] - expected) < 1e-12
 
 

@@ -38,9 +38,9 @@ def outcome(names, peaks, peak):
     def of(name):
         curve = known()[f"{name}_peak_{peak}"]
         warmup, rates = curve.plan.warmup, curve.plan.rates
-        past, rest = Past(rates[:warmup], warmup), rates[warmup:]
-        point = past.objective(result.law, result.theta)(rest, np.ones(rest.size))[0]
-        return point, final_loss_of(result, past, rest), float(curve.loss[-1])
+        past, remaining = Past(rates[:warmup], warmup), rates[warmup:]
+        point = past.objective(result.law, result.theta)(remaining, np.ones(remaining.size))[0]
+        return point, final_loss_of(result, past, remaining), float(curve.loss[-1])
 
     cells = {fraction: of(f"linear_{fraction}") for fraction in FRACTIONS}
     chosen = min(cells, key=lambda fraction: cells[fraction][0])

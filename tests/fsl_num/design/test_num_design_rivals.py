@@ -15,11 +15,15 @@ def test_the_usual_schedules_stand_beside_each_other_and_the_least_is_told_from_
     """The fit knows a drop, a cosine and a constant rate: a late decay forgets many intervals of noise."""
     found = rivals(fit(NOISY, "fsl", starts=1))
     assert list(found.predictions) == ["constant", "cosine", "linear", "wsd"]
-    for each in found.predictions.values():
-        assert each.plan.rates.size == 1500 and each.plan.peak == pytest.approx(PEAK) and each.plan.warmup == 100
+    for prediction in found.predictions.values():
+        assert (
+            prediction.plan.rates.size == 1500
+            and prediction.plan.peak == pytest.approx(PEAK)
+            and prediction.plan.warmup == 100
+        )
     # the noise of single rows is 5e-4
     assert found.predictions["constant"].final == pytest.approx(run("constant").observed[-1], rel=1e-3)
-    losses = {name: each.final for name, each in found.predictions.items()}
+    losses = {name: prediction.final for name, prediction in found.predictions.items()}
     assert found.best == min(losses, key=losses.get) != "constant"
     assert "constant" not in found.alike and found.best not in found.alike
     assert found.sentences[0].startswith(f"Try {found.best}:") and repr(found).startswith("Rivals(constant ")
@@ -94,7 +98,8 @@ def test_the_best_of_runs_that_were_made_is_advised_or_not_told_from_the_advice(
         assert all(measured[name] > measured[found.best] for name in below), (family, pair)
         apart += len(below)
         inside += [
-            abs(measured[name] / each.final - 1.0) <= each.mean_half_width for name, each in found.predictions.items()
+            abs(measured[name] / prediction.final - 1.0) <= prediction.mean_half_width
+            for name, prediction in found.predictions.items()
         ]
     assert len(inside) == 80 and apart > 20  # it does set schedules apart
     assert sum(inside) >= 0.8 * 80

@@ -39,14 +39,14 @@ def test_a_design_is_a_whole_schedule_that_the_law_prefers():
     # what it predicts is what the fit predicts, whose memory is carried by modes to 1e-6 of the noise
     assert abs(found.loss - found.fit.predict(found.plan, None).final) < 1e-6
     assert found.optimum.gap < 1e-4 and abs(found.kkt_residual) < 1e-9
-    assert all(each.regret > 0.0 for each in found.baselines.values())
+    assert all(baseline.regret > 0.0 for baseline in found.baselines.values())
     assert found.baselines["constant"].distinct and found.interval[0] < found.loss < found.interval[1]
     assert 0.0 < found.stable_fraction < 1.0 and found.decay_shape.startswith("power")
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_no_family_is_below_the_rates_that_never_rise_nor_these_below_free_ones(family):
-    member, falling, free = (design(family=each) for each in (family, "non-increasing", "free"))
+    member, falling, free = (design(family=family) for family in (family, "non-increasing", "free"))
     assert free.loss <= falling.loss + 1e-9 and falling.loss <= member.loss + 1e-9
     assert set(member.optimum.parameters) == set(FAMILIES[family].ranges) and np.isnan(member.kkt_residual)
 
@@ -60,13 +60,13 @@ def test_bounds_are_kept_and_no_baseline_is_better(floor, peak, warmup, steps, f
     top = peak * PEAK
     asked = {"floor": floor * top, "peak": top, "warmup": warmup, "family": family}
     found = design_schedule(noisy_fit(intervals=False), steps, **asked, second=None)
-    rest = found.rates[warmup:]
-    assert floor * top * (1 - 1e-12) <= rest.min() <= rest.max() <= top and found.interval is None
-    best = min(each.regret for each in found.baselines.values())
+    decayed = found.rates[warmup:]
+    assert floor * top * (1 - 1e-12) <= decayed.min() <= decayed.max() <= top and found.interval is None
+    best = min(baseline.regret for baseline in found.baselines.values())
     assert best >= -1e-9 or family in FAMILIES  # a member of a family may be worse than one of another
     if family == "cosine":
         assert min(found.baselines[name].regret for name in ("cosine to 0", "cosine to 10 %")) >= -1e-7
-    assert ("binds" in " ".join(found.notes)) == (floor > 0.0 and (rest <= floor * top * (1 + 1e-6)).any())
+    assert ("binds" in " ".join(found.notes)) == (floor > 0.0 and (decayed <= floor * top * (1 + 1e-6)).any())
 
 
 def test_a_run_under_way_keeps_its_past_and_its_last_losses_count():
@@ -105,7 +105,7 @@ def test_a_peak_above_that_from_which_on_it_does_harm_is_said():
 
 def test_a_member_of_a_family_says_what_is_better_outside_and_is_not_compared_with_itself():
     found = design(family="cosine")
-    better = [name for name, each in found.baselines.items() if each.regret < 0.0 and each.distinct]
+    better = [name for name, baseline in found.baselines.items() if baseline.regret < 0.0 and baseline.distinct]
     said = " ".join(found.sentences)
     assert better
     assert f"Predicted to be better, outside of this family: {'; '.join(better)}." in said
@@ -117,15 +117,15 @@ def test_a_member_of_a_family_says_what_is_better_outside_and_is_not_compared_wi
 
 
 def test_the_best_over_the_draws_is_best_in_their_mean():
-    one, other = design(), design(over_draws=True)
+    plain, other = design(), design(over_draws=True)
     samples = noisy_fit().posterior.samples
-    past = Past(one.rates[:WARMUP], WARMUP)
+    past = Past(plain.rates[:WARMUP], WARMUP)
     of_one, of_other = (
-        losses_of_draws(noisy_fit().law, samples, past, each.rates[WARMUP:]).mean() for each in (one, other)
+        losses_of_draws(noisy_fit().law, samples, past, design_.rates[WARMUP:]).mean() for design_ in (plain, other)
     )
     assert other.regret_of_fit >= 0.0 and of_other <= of_one
     assert abs(of_one - of_other - other.regret_of_fit) < 1e-12
-    assert other.loss >= one.loss - 1e-9  # under the best fit the other is the optimum
+    assert other.loss >= plain.loss - 1e-9  # under the best fit the other is the optimum
     with pytest.raises(ValueError, match="no intervals"):
         design_schedule(noisy_fit(intervals=False), STEPS, over_draws=True)
 
@@ -144,13 +144,13 @@ members = st.one_of(
 
 
 @examples(20)
-@given(one=members, other=members, count=st.integers(1, 3), level=st.floats(0.5, 0.99))
-def test_intervals_of_differences_are_those_of_predictions(one, other, count, level):
+@given(first=members, second=members, count=st.integers(1, 3), level=st.floats(0.5, 0.99))
+def test_intervals_of_differences_are_those_of_predictions(first, second, count, level):
     """Standard deviations of a difference and of its two parts are sides of a triangle, under any correlation."""
     known, warm = noisy_fit(count=count), PEAK * np.arange(WARMUP) / WARMUP
     past = Past(warm, WARMUP)
     ends, alone = [], []
-    for family, given_ in (one, other):
+    for family, given_ in (first, second):
         rates = family_rates(family, given_, STEPS - WARMUP, 0.0, PEAK)
         ends.append(final_loss_of(known, past, rates))
         prediction = known.predict(Plan(np.append(warm, rates), [STEPS], WARMUP), level)
@@ -165,7 +165,11 @@ def test_intervals_of_differences_are_those_of_predictions(one, other, count, le
 
 def test_the_next_run_is_named_where_schedules_cannot_be_separated():
     found = design_schedule(noisy_fit(count=2), STEPS, warmup=WARMUP)
-    widths = {name: each.interval[1] - each.interval[0] for name, each in found.baselines.items() if not each.distinct}
+    widths = {
+        name: baseline.interval[1] - baseline.interval[0]
+        for name, baseline in found.baselines.items()
+        if not baseline.distinct
+    }
     assert len(widths) == 2
     (words,) = (sentence for sentence in found.sentences if "cannot separate" in sentence)
     assert f"The next run to decide: {max(widths, key=widths.get)}, " in words
@@ -189,7 +193,7 @@ def test_a_design_as_json_as_html_and_as_a_picture():
     found = json.loads(design().to_json())
     assert {"steps", "peak_lr", "final_lr", "stable_fraction", "decay_shape", "predicted_loss", "interval", "baselines",
             "kkt_residual", "second_law_loss"} <= set(found)  # fmt: skip
-    assert all({"loss", "regret"} <= set(each) for each in found["baselines"].values())
+    assert all({"loss", "regret"} <= set(baseline) for baseline in found["baselines"].values())
     assert "<table>" in as_html(design()) and "cosine to 10 %" in as_html(design())
     figure = pytest.importorskip("matplotlib.figure").Figure()
     above = design().plot()
@@ -234,7 +238,7 @@ def test_a_second_law_that_cannot_be_fitted_is_said():
     curve = run("cosine", every=300)  # five rows, and six parameters of the Multi-Power law
     short = fit(curve, MomentumLaw(), intervals=False, starts=1)
     found = design_schedule(short, STEPS)
-    assert found.second_law is None and any("No second law was fitted (" in each for each in found.sentences)
+    assert found.second_law is None and any("No second law was fitted (" in sentence for sentence in found.sentences)
 
 
 def test_a_second_law_is_fitted_to_the_runs_of_the_same_model_size():
@@ -244,7 +248,7 @@ def test_a_second_law_is_fitted_to_the_runs_of_the_same_model_size():
     alone = fit(sized[:2], "multi-power", intervals=False)
     assert found.second_law.loss == pytest.approx(alone.predict(found.plan, None).final, abs=1e-9)
     other = design_schedule(given, STEPS, model_size=3e6, peak=PEAK)
-    assert other.second_law is None and any("no run has the model size" in each for each in other.sentences)
+    assert other.second_law is None and any("no run has the model size" in sentence for sentence in other.sentences)
 
 
 def test_a_design_is_exported_as_a_short_table_that_loses_nothing():
@@ -287,13 +291,13 @@ def test_the_decay_fractions_that_the_fit_cannot_separate():
 
     def separated(fraction):
         rates = family_rates("linear", (fraction, final), steps, 0.0, PEAK)
-        ends = [final_loss_of(found.fit, past, each) for each in (rates, designed)]
+        ends = [final_loss_of(found.fit, past, rates_tried) for rates_tried in (rates, designed)]
         regret = past.objective(found.fit.law, found.fit.theta)(rates, np.ones(steps))[0] - found.loss
         return regret > half_width_of_difference(found.fit, *ends, found.level)
 
-    assert not any(separated(each) for each in grid[(grid >= low) & (grid <= high)])
+    assert not any(separated(fraction_tried) for fraction_tried in grid[(grid >= low) & (grid <= high)])
     beyond = [*grid[grid < low][-1:], *grid[grid > high][:1]]
-    assert beyond and all(separated(each) for each in beyond)
+    assert beyond and all(separated(fraction_tried) for fraction_tried in beyond)
     assert json.loads(found.to_json())["as_good"] == {"decay_fraction": [low, high]}
 
 

@@ -41,7 +41,7 @@ def test_it_is_the_loss_that_the_law_predicts(name, warmup):
 
 def plain(name, theta, rates, warmup):
     """The final loss of a law in many digits, a loop over the steps, from its printed formula."""
-    theta = [mpmath.mpf(each) for each in theta]
+    theta = [mpmath.mpf(value) for value in theta]
     total, ends = mpmath.fsum(rates), [mpmath.fsum(rates[: k + 1]) for k in range(len(rates))]
     starts = [mpmath.mpf(0), *ends[:-1]]
     drops = [rates[0], *(b - a for a, b in zip(rates[:-1], rates[1:], strict=True))]
@@ -71,11 +71,11 @@ def test_value_and_gradient_in_many_digits(name):
     before, rates = schedule(12, 5)
     value, gradient = final_loss(law(name), np.array(PARAMETERS[name]), before, 5)(rates, np.ones(12))
     with mpmath.workdps(50):
-        typed = [mpmath.mpf(each) for each in (*before, *rates)]
+        typed = [mpmath.mpf(rate) for rate in (*before, *rates)]
         assert abs(plain(name, PARAMETERS[name], typed, 5) - value) < 1e-14 * value
         for step in range(12):
             moved = [typed[: 5 + step] + [typed[5 + step] + shift] + typed[6 + step :] for shift in (1e-20, -1e-20)]
-            up, down = (plain(name, PARAMETERS[name], each, 5) for each in moved)
+            up, down = (plain(name, PARAMETERS[name], rates_moved, 5) for rates_moved in moved)
             # second differences of 1e-20 leave 1e-30; the gradient itself is summed in floats
             assert abs((up - down) / mpmath.mpf(2e-20) - gradient[step]) < 1e-11 * np.abs(gradient).max()
 

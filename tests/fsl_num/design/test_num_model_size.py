@@ -17,8 +17,8 @@ def test_no_other_size_is_better():
     """Every size of a small budget, and sizes around the best of a large one."""
     for compute in (30.0, 40.0):  # at 30 sizes 2 and 3 differ by a thousandth
         small, sizes = design_for_compute(TASK, compute), range(1, int(compute / 2))
-        each = {size: design_for_model(Model(0.3, 2.0, size, 1.0), compute / size).excess_risk for size in sizes}
-        assert min(each, key=each.get) == small.model.size and min(each.values()) == small.excess_risk
+        risks = {size: design_for_model(Model(0.3, 2.0, size, 1.0), compute / size).excess_risk for size in sizes}
+        assert min(risks, key=risks.get) == small.model.size and min(risks.values()) == small.excess_risk
     large = design_for_compute(TASK, 1e9)
     for factor in (0.5, 0.9, 1.1, 2.0):
         size = round(factor * large.model.size)
@@ -44,15 +44,15 @@ def test_sizes_to_choose_from_and_the_largest_gamma():
 @pytest.mark.parametrize("s, beta", [(0.5, 1.3), (2.0, 3.0)])
 def test_its_exponents_are_those_of_the_theory(s, beta):
     """Between budgets of 1e12 and 1e15, in the easy regime: within .02; the claims go further and to hard tasks."""
-    one, other = (design_for_compute(Model(s, beta, float("inf"), 1.0), compute) for compute in (1e12, 1e15))
+    small, other = (design_for_compute(Model(s, beta, float("inf"), 1.0), compute) for compute in (1e12, 1e15))
     found = {
-        name: np.log(value(other) / value(one)) / np.log(1e3)
+        name: np.log(value(other) / value(small)) / np.log(1e3)
         for name, value in {
-            "excess_risk": lambda each: each.excess_risk,
-            "peak_gamma": lambda each: each.peak,
-            "horizon": lambda each: each.horizon,
-            "model_size": lambda each: each.model.size,
-            "data": lambda each: each.data,
+            "excess_risk": lambda design: design.excess_risk,
+            "peak_gamma": lambda design: design.peak,
+            "horizon": lambda design: design.horizon,
+            "model_size": lambda design: design.model.size,
+            "data": lambda design: design.data,
         }.items()
     }
     assert all(abs(found[name] - other.exponents[name]) < 0.02 for name in found)
@@ -77,7 +77,7 @@ def test_hard_tasks_decay_late(s, beta, most):
 @pytest.mark.parametrize("s, beta", [("1/4", "2"), ("1", "2"), ("1/2", "3"), ("3", "5/4")])
 def test_the_exponents_are_those_that_the_engine_derives(budget, s, beta):
     """For the power decay 2 beta - 1, which the best schedule is once it falls."""
-    number = [float(a) / float(b or 1) for a, _, b in (each.partition("/") for each in (s, beta))]
+    number = [float(a) / float(b or 1) for a, _, b in (text.partition("/") for text in (s, beta))]
     found = optimal_exponents(*number, budget)
     orders = optimal_allocation("power-decay", budget).at(s, beta, str(2 * number[1] - 1)).quantities
     names = {"excess_risk": "excess_risk", "peak_gamma": "peak_lr"}

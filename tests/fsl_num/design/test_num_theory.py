@@ -47,11 +47,11 @@ def test_its_excess_risk_is_that_of_the_functional_law(size):
 @pytest.mark.parametrize("s, beta", [(0.3, 1.5), (0.5, 2.0), (1.2, 2.0), (1.0, 3.0)])
 def test_the_exponents_of_the_theory_are_found(s, beta):
     """Hard: D^-s, the peak at its bound. Easy: D^(-s beta/(1 + s beta)), the peak falls. The decay: power 2 beta - 1"""
-    one, other = (designed(model(s, beta), data) for data in (1e10, 1e12))
-    slope = np.log(other.excess_risk / one.excess_risk) / np.log(100.0)
+    small, other = (designed(model(s, beta), data) for data in (1e10, 1e12))
+    slope = np.log(other.excess_risk / small.excess_risk) / np.log(100.0)
     expected = s if s <= 1.0 - 1.0 / beta else s * beta / (1.0 + s * beta)
     assert abs(slope + expected) < 0.02
-    assert (other.peak < 0.9 * one.peak) == (s > 1.0 - 1.0 / beta)
+    assert (other.peak < 0.9 * small.peak) == (s > 1.0 - 1.0 / beta)
     left = np.cumsum(other.samples[::-1])[::-1] - other.samples / 2
     stable = left[other.gammas > 0.9 * other.peak].min()  # free rates also rise early, while the signal makes noise
     inside = (left < stable) & (other.gammas < 0.3 * other.peak) & (other.gammas > 1e-3 * other.peak)
@@ -67,11 +67,11 @@ def test_the_exponents_of_the_theory_are_found(s, beta):
 
 @pytest.mark.parametrize("data", [1e3, 1e6])
 def test_no_shape_is_better_and_the_bound_is_close(data):
-    for each in (model(0.4, 2.0), model(1.5, 1.5, noise=0.01), model(0.5, 2.0, 100)):
-        found = designed(each, data)
+    for problem in (model(0.4, 2.0), model(1.5, 1.5, noise=0.01), model(0.5, 2.0, 100)):
+        found = designed(problem, data)
         assert 0.0 <= found.gap < 0.02 * found.excess_risk
         assert min(found.baselines.values()) > found.excess_risk * (1.0 - 1e-6)
-        falling = designed(each, data, falling=True)
+        falling = designed(problem, data, falling=True)
         assert np.diff(falling.gammas).max() <= 1e-12 * falling.peak
         assert falling.excess_risk >= found.excess_risk * (1.0 - 1e-5)  # 8,000 cells against each other
 

@@ -65,8 +65,8 @@ def test_the_terms_are_the_sums_of_the_definition(form):
     def signal(t):
         if form != "modes":
             return (1.0 + t) ** -0.7
-        rest = sum(eigen[j] * theta[j] ** 2 for j in range(9, 12))
-        return rest + sum(eigen[j] * theta[j] ** 2 * math.exp(-2 * eigen[j] * t) for j in range(9))
+        unreached = sum(eigen[j] * theta[j] ** 2 for j in range(9, 12))
+        return unreached + sum(eigen[j] * theta[j] ** 2 * math.exp(-2 * eigen[j] * t) for j in range(9))
 
     for k in (0, 1, 30, 59):
         weights = [kernel(time[k] - time[i]) * rates[i] ** 2 / batches[i] for i in range(k + 1)]

@@ -12,7 +12,7 @@ from fsl_sym.allocation import optimal_allocation
 
 SCALE = np.array([1e4, 5e4, 2.5e5, 1e6])
 
-CLAIMS = [each for file, claims in theorem_files().items() if ".allocation." in file for each in claims]
+CLAIMS = [claim for file, claims in theorem_files().items() if ".allocation." in file for claim in claims]
 
 
 def ray(power, log_power):
@@ -53,10 +53,10 @@ def test_the_other_regimes_formula_is_a_mutant_only_where_it_differs():
     assert not claim.mutants(Sample("edge", Rational(1, 2), Rational(2)))
 
 
-DERIVED = [each for each in CLAIMS if each.id.endswith(("/data-derived", "/compute-derived"))]
+DERIVED = [claim for claim in CLAIMS if claim.id.endswith(("/data-derived", "/compute-derived"))]
 
 
-@pytest.mark.parametrize("claim", DERIVED, ids=lambda each: each.id)
+@pytest.mark.parametrize("claim", DERIVED, ids=lambda claim: claim.id)
 def test_derived_claims_say_what_the_allocation_says(claim):
     schedule, budget = claim.measure.args[:2]
     for regime, s, beta in (
@@ -73,7 +73,7 @@ def test_derived_claims_say_what_the_allocation_says(claim):
 
 
 def test_every_refutable_claim_names_its_correction():
-    by_id = {each.id: each for each in CLAIMS}
+    by_id = {claim.id: claim for claim in CLAIMS}
     for claim in by_id.values():
         if claim.corrected_by:
             assert by_id[claim.corrected_by].corrected_by is None

@@ -14,7 +14,7 @@ from fsl_num.paper.kernel.rays import repeating_sizes
 S, BETA, SIZE = 0.7, 1.8, 300
 
 
-@pytest.mark.parametrize("constants", given_constants(0), ids=lambda each: each.name)
+@pytest.mark.parametrize("constants", given_constants(0), ids=lambda law: law.name)
 def test_sums_over_blocks_are_sums_over_features_whose_constants_are_bounded(constants: Constants) -> None:
     found = [block_modes(constants, S, BETA, float(size), np.inf) for size in range(1, SIZE + 1)]
     # one feature more: what it adds to the trace is its eigenvalue, what delta_M loses its energy
@@ -22,19 +22,19 @@ def test_sums_over_blocks_are_sums_over_features_whose_constants_are_bounded(con
     energies = -np.diff([modes.delta for modes, _ in found])
     index = np.arange(2.0, SIZE + 1.0)
     c, d = eigenvalues * index**BETA, energies * index / eigenvalues**S
-    for each in (c, d):
+    for constants_drawn in (c, d):
         # differences of sums of order 1 and of parts of 1e-5: 1e-9 is a hundred times their rounding
-        assert 0.5 - 1e-9 <= each.min() < 0.8 and 1.3 < each.max() <= 2.0 + 1e-9
+        assert 0.5 - 1e-9 <= constants_drawn.min() < 0.8 and 1.3 < constants_drawn.max() <= 2.0 + 1e-9
     (first, _), (last, _) = found[0], found[-1]
     for t in (0.0, 1.0, 1e4):
         left = np.exp(-2.0 * t * eigenvalues)
-        one = np.exp(-first.rates * t)
+        faded = np.exp(-first.rates * t)
         decay = np.exp(-last.rates * t)
-        assert decay @ last.weights == pytest.approx(one @ first.weights + left @ eigenvalues**2, rel=1e-9)
-        assert decay @ last.start == pytest.approx(one @ first.start + left @ energies, rel=1e-9)
+        assert decay @ last.weights == pytest.approx(faded @ first.weights + left @ eigenvalues**2, rel=1e-9)
+        assert decay @ last.start == pytest.approx(faded @ first.start + left @ energies, rel=1e-9)
 
 
-@pytest.mark.parametrize("constants", given_constants(1), ids=lambda each: each.name)
+@pytest.mark.parametrize("constants", given_constants(1), ids=lambda law: law.name)
 def test_a_whole_period_changes_no_constant(constants: Constants) -> None:
     beta, times = 2.0, whole_periods(1e8)
     values = []
@@ -56,7 +56,7 @@ def test_modes_that_have_not_moved_are_merged() -> None:
         np.testing.assert_allclose(short, long, rtol=1e-12)  # second order in 1e-9
 
 
-@pytest.mark.parametrize("constants", given_constants(0), ids=lambda each: each.name)
+@pytest.mark.parametrize("constants", given_constants(0), ids=lambda law: law.name)
 @pytest.mark.parametrize("size", [1.0, 37.0])
 def test_the_features_beyond_are_those_of_a_larger_model(constants: Constants, size: float) -> None:
     time = 1e3
@@ -72,18 +72,18 @@ def test_the_features_beyond_are_those_of_a_larger_model(constants: Constants, s
     assert weights @ np.exp(-rates * time) == pytest.approx(beyond[2], rel=1e-9)
 
 
-@pytest.mark.parametrize("constants", given_constants(0), ids=lambda each: each.name)
+@pytest.mark.parametrize("constants", given_constants(0), ids=lambda law: law.name)
 def test_the_gaps_of_the_kernels_are_their_integrals(constants: Constants) -> None:
     size, time = 12.0, 3.0 * 12.0**BETA
     rates, weights, _ = kernel_beyond(constants, BETA, size, time)
     modes, _ = block_modes(constants, S, BETA, size, time)
 
-    def kernel(rest: np.ndarray) -> np.ndarray:
-        return np.exp(-np.multiply.outer(rest, rates)) @ weights
+    def kernel(left: np.ndarray) -> np.ndarray:
+        return np.exp(-np.multiply.outer(left, rates)) @ weights
 
-    def product(rest: np.ndarray) -> np.ndarray:
-        signal = np.exp(-np.multiply.outer(np.maximum(time - rest, 0.0), modes.rates)) @ modes.start
-        return kernel(rest) * signal
+    def product(left: np.ndarray) -> np.ndarray:
+        signal = np.exp(-np.multiply.outer(np.maximum(time - left, 0.0), modes.rates)) @ modes.start
+        return kernel(left) * signal
 
     # the quadrature is graded towards rest = 0, and the signal is steep at the other end: both halves apart
     early = integrate_graded(lambda z: product(time - z), 0.5 * time, rtol=1e-9).value

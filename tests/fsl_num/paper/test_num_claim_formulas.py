@@ -26,12 +26,14 @@ def test_every_claim_is_a_formula_that_says_something():
 @pytest.mark.parametrize("name", PROVED_HERE)
 def test_no_hypothesis_of_a_proved_claim_is_idle(name):
     claim = CLAIMS[name]
-    for hypothesis in (each for each in claim.hypotheses if isinstance(each, Formula) or "every" in str(each)):
-        fewer = replace(claim, hypotheses=tuple(each for each in claim.hypotheses if each != hypothesis) or ("none",))
+    for hypothesis in (known for known in claim.hypotheses if isinstance(known, Formula) or "every" in str(known)):
+        fewer = replace(
+            claim, hypotheses=tuple(known for known in claim.hypotheses if known != hypothesis) or ("none",)
+        )
         assert "assumes what the claim does not" in unproved(fewer), f"{name}: {hypothesis}"
 
 
 @pytest.mark.parametrize("name", PROVED_HERE)
 def test_a_proof_of_one_claim_proves_no_other(name):
-    other = CLAIMS[next(each for each in PROVED_HERE if each != name)]
+    other = CLAIMS[next(other_name for other_name in PROVED_HERE if other_name != name)]
     assert unproved(CLAIMS[name], other.derivations()) == "the proof ends in another formula"

@@ -67,11 +67,11 @@ def test_the_laws_by_hand():
 
 
 def test_integration_by_parts_is_measured_two_ways():
-    each, gain = measurements.plan("cosine", 300.0), measurements.noise_source(0.5, 2.0)
-    as_defined = measurements.reduction_as_defined(each, 3.0, gain)
-    by_parts = measurements.reduction_by_parts(each, 3.0, gain)
+    plan, gain = measurements.plan("cosine", 300.0), measurements.noise_source(0.5, 2.0)
+    as_defined = measurements.reduction_as_defined(plan, 3.0, gain)
+    by_parts = measurements.reduction_by_parts(plan, 3.0, gain)
     assert abs(by_parts / as_defined - 1) < measurements.QUADRATURE
-    assert abs(measurements.reduction_by_parts(each, 3.0, gain, from_zero=True) / as_defined - 1) > 1e-2
+    assert abs(measurements.reduction_by_parts(plan, 3.0, gain, from_zero=True) / as_defined - 1) > 1e-2
 
 
 def test_the_printed_cosine_ends_near_four_fifths_of_the_peak():

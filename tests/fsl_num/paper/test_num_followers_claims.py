@@ -56,7 +56,7 @@ def test_momentum_adds_up_the_squares_of_its_impulse_response():
         speed = speed if count == 0 else mu * speed + eigenvalue * distance
         distance -= step * speed
         response.append(distance)
-    expected = 0.5 * eigenvalue**2 * sum(each**2 for each in response)
+    expected = 0.5 * eigenvalue**2 * sum(factor**2 for factor in response)
     assert momentum_risk((eigenvalue,), (0.0,), rate, mu, steps, batch, batch) == pytest.approx(expected, rel=1e-9)
 
 
@@ -78,8 +78,8 @@ def test_clean_data_at_the_end_by_steps_with_their_own_noise(s, beta):
 
 
 def test_the_volterra_risk_is_linear_in_the_noise():
-    silent, one, two = (volterra_risks(0.5, 2.0, 1e6, noise)[1] for noise in (0.0, 1.0, 2.0))
-    np.testing.assert_allclose(two - silent, 2.0 * (one - silent), rtol=1e-9)  # the solver's own tolerance is 1e-12
+    silent, noisy, two = (volterra_risks(0.5, 2.0, 1e6, noise)[1] for noise in (0.0, 1.0, 2.0))
+    np.testing.assert_allclose(two - silent, 2.0 * (noisy - silent), rtol=1e-9)  # the solver's own tolerance is 1e-12
 
 
 @pytest.mark.parametrize(("s", "beta"), [(0.5, 2.0), (1.5, 3.0)])

@@ -47,8 +47,8 @@ def test_the_sums_of_the_series_in_balls() -> None:
         problem = exact_problem(sample, 3, 0.2, 3, 2.0)
         (risk,) = enclosed_risk(flint, problem, [Fraction(2)])
         for terms, total in enumerate(enclosed_sums(flint, problem, Fraction(2), 25)):
-            rest = 0.2 ** (terms + 1) / 0.8 * 0.5 * (flint.arb(2).zeta() + 3)
-            assert total < risk < total + 1.0001 * rest
+            remainder = 0.2 ** (terms + 1) / 0.8 * 0.5 * (flint.arb(2).zeta() + 3)
+            assert total < risk < total + 1.0001 * remainder
 
 
 @pytest.mark.parametrize("name", ["ineq: inf_sum", "best-constants/law-below"])

@@ -47,14 +47,16 @@ def test_the_mutants_of_a_table_are_its_formula_with_other_keywords():
 
 
 def test_an_interval_that_is_attained_moves_neither_way():
-    both, one = Interval(2.0, 4.0), Interval(-math.inf, 1.0, attained=False)
-    assert both.judge([2.0, 3.0, 4.0]).holds and one.judge([0.3]).holds
-    assert not both.judge([2.0, 3.0]).holds and not both.judge([1.9, 4.0]).holds and not one.judge([1.1]).holds
-    assert set(both.mutants()) == {"low raised", "high lowered", "low lowered", "high raised"}
-    assert set(one.mutants()) == {"high lowered"}
-    assert not any(each.judge([2.0, 4.0]).holds for each in both.mutants().values())
+    attained, open_ = Interval(2.0, 4.0), Interval(-math.inf, 1.0, attained=False)
+    assert attained.judge([2.0, 3.0, 4.0]).holds and open_.judge([0.3]).holds
+    assert (
+        not attained.judge([2.0, 3.0]).holds and not attained.judge([1.9, 4.0]).holds and not open_.judge([1.1]).holds
+    )
+    assert set(attained.mutants()) == {"low raised", "high lowered", "low lowered", "high raised"}
+    assert set(open_.mutants()) == {"high lowered"}
+    assert not any(mutant.judge([2.0, 4.0]).holds for mutant in attained.mutants().values())
     with pytest.raises(NothingCompared):
-        both.judge([])
+        attained.judge([])
 
 
 def test_means_of_one_function_over_a_short_time_are_close():
@@ -127,7 +129,7 @@ def test_partial_sums_far_out_are_those_term_by_term(power):
     [("constant", "data", (1.5, 2.0)), ("exp-decay", "compute", (0.48, 5.8)), ("wsd", "data", (0.59, 1.43))],
 )
 def test_the_least_risk_is_that_of_the_other_search(schedule, budget, point):
-    found, other = (each(schedule, budget, *point).values for each in (tuned_laws.least_risk, measure_risk))
+    found, other = (search(schedule, budget, *point).values for search in (tuned_laws.least_risk, measure_risk))
     # a decay fraction of 1/2 for the best one costs a constant factor, below 2
     gap = found - other
     assert (gap > -1e-3).all() and (gap < math.log(2.0)).all() and np.ptp(gap) < 1e-3
@@ -136,7 +138,7 @@ def test_the_least_risk_is_that_of_the_other_search(schedule, budget, point):
 def test_a_given_peak_rate_costs_at_least_the_best():
     best = tuned_laws.least_risk("exp-decay", "compute", 1.5, 2.0).values
     for power in (0.0, -0.4, -0.7):
-        peaks = tuple(power * each for each in tuned_laws.LOG_BUDGETS)
+        peaks = tuple(power * log_budget for log_budget in tuned_laws.LOG_BUDGETS)
         assert (tuned_laws.least_risk("exp-decay", "compute", 1.5, 2.0, peaks).values >= best - 1e-3).all()
 
 

@@ -28,11 +28,11 @@ def changed(measured, letter, change):
     """The measurement with other values of one letter, given by their logarithms."""
     if isinstance(measured, Located):
         logs = {letter: change(measured.logs[letter])} if letter in measured.letters else {}
-        letters = {**measured.letters, **{name: np.exp(each) for name, each in logs.items()}}
+        letters = {**measured.letters, **{name: np.exp(log) for name, log in logs.items()}}
         return Located(changed(measured.values, letter, change), letters)
     if hasattr(measured, "logs"):  # a ray, or the draws of one: an array for each model size
         own = measured.logs.get(letter, [])
-        moved = change(own) if isinstance(own, np.ndarray) else [change(np.asarray(each)) for each in own]
+        moved = change(own) if isinstance(own, np.ndarray) else [change(np.asarray(part)) for part in own]
         return replace(measured, logs={**measured.logs, **({letter: moved} if len(own) else {})})
     if isinstance(measured, Mapping):
         return {name: changed(part, letter, change) for name, part in measured.items()}
@@ -40,7 +40,7 @@ def changed(measured, letter, change):
         point, value = measured
         own = {letter: float(np.exp(change(np.log(float(point[letter])))))} if letter in point else {}
         return ({**point, **own}, value)
-    return [changed(each, letter, change) for each in measured] if isinstance(measured, list | tuple) else measured
+    return [changed(part, letter, change) for part in measured] if isinstance(measured, list | tuple) else measured
 
 
 def times(factor):

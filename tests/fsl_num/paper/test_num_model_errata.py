@@ -49,7 +49,7 @@ def test_the_outer_matrix():
 def test_the_variance_of_the_projection():
     for normalisation, places in (("unit", 1), ("model-size", 2)):
         found = medians("largest", runs=40, normalisation=normalisation)
-        assert_said("random-projection-variance", ", ".join(f"{each:.{places}f}" for each in found))
+        assert_said("random-projection-variance", ", ".join(f"{value:.{places}f}" for value in found))
     wide = random_problem(64, normalisation="unit")
     assert_said("random-projection-variance", f"{predicted(wide, [0.0])[0]:.0f}$,", f"{bias(wide, [0.0])[0]:.2f},")
     with pytest.raises(OverflowError, match="diverges"):
@@ -65,7 +65,7 @@ def test_what_is_never_learned_carries_a_logarithm_at_s_one():
             * size ** (2 * s)
             for size in SIZES
         ]
-    ones, halves = (", ".join(f"{each:.1f}" for each in by_size[s]) for s in (1.0, 0.5))
+    ones, halves = (", ".join(f"{value:.1f}" for value in by_size[s]) for s in (1.0, 0.5))
     assert_said("random-features-at-s-one", *ones.split(", "), halves)
     # kappa M^2 is x^2 with x = atan(4x), from M = sum_{j<=4M} 1/(1 + kappa j^2): the slope in log M. Ten draws of each
     # size leave the slope uncertain by some 0.1, the finite sizes by as much
@@ -121,12 +121,12 @@ def test_the_peak_rates():
 
 def test_the_room_for_random_features():
     square = medians("least", runs=100, features_per_model=1)
-    assert_said("random-eigen-room", *(f"{each:.4f}" for each in square))
+    assert_said("random-eigen-room", *(f"{value:.4f}" for value in square))
     # the smallest of M squared singular values of a square W is of the order of 1/M of the entries' variance: M^-2.
     # 100 draws of a variable whose logarithm spreads by 1.5: the slope of the medians is known to 0.2
     assert np.polyfit(np.log(SIZES), np.log(square), 1)[0] == pytest.approx(-2.0, abs=0.5)
     roomy = medians("least", runs=40)
-    assert_said("random-eigen-room", ", ".join(f"{each:.2f}" for each in roomy))
+    assert_said("random-eigen-room", ", ".join(f"{value:.2f}" for value in roomy))
 
 
 def test_columns_that_leave_no_rank(problem):
@@ -199,7 +199,7 @@ def test_the_third_variance():
     assert_said("projection-entries-over-n", f"{largest[0]:.2f} and {largest[1]:.2f}")
     for name in ("unit", "model-size"):
         norms = [np.linalg.norm(random_projection(m, 4 * m, 0, name)[:, : m // 3], 2) for m in (16, 64, 256)]
-        text = [f"{each:.1f}" if each < 10 else f"{each:.0f}" for each in norms]
+        text = [f"{norm:.1f}" if norm < 10 else f"{norm:.0f}" for norm in norms]
         assert_said("projection-entries-over-n", ", ".join(text))
 
 
@@ -231,9 +231,9 @@ def test_the_last_bound_of_the_quadratic_form_needs_its_constant():
     for _ in range(40):
         projection = generator.standard_normal((size, 4 * size)) / np.sqrt(size)
         head, tail = projection[:, :columns], projection[:, columns:]
-        rest = (tail * own[columns:]) @ tail.T
-        eigenvalues = np.linalg.eigvalsh(rest)
-        least = np.linalg.eigvalsh(head.T @ np.linalg.solve(rest, head))[0]
+        tail_matrix = (tail * own[columns:]) @ tail.T
+        eigenvalues = np.linalg.eigvalsh(tail_matrix)
+        least = np.linalg.eigvalsh(head.T @ np.linalg.solve(tail_matrix, head))[0]
         quotients.append(1.0 / eigenvalues[0] / least / (eigenvalues[size // 2] / eigenvalues[0]))
     assert min(quotients) > 1.0
     assert_said("last-bound-without-constant", f"{max(quotients):.1f}.")

@@ -68,10 +68,10 @@ def test_the_rules_have_the_moments_of_their_families(name):
 
 @pytest.mark.parametrize("name", ["gaussian", "uniform", "rademacher"])
 def test_sums_over_the_rules_agree_with_the_formulas(name):
-    for each in fourth_moments(name, SAMPLE):
-        own = np.diag(each.base)
-        formula = family(name).fourth_moment(own, each.matrix) - own[:, None] * each.matrix * own
-        assert each.value == pytest.approx(formula, abs=1e-12 * np.abs(formula).max())
+    for moment in fourth_moments(name, SAMPLE):
+        own = np.diag(moment.base)
+        formula = family(name).fourth_moment(own, moment.matrix) - own[:, None] * moment.matrix * own
+        assert moment.value == pytest.approx(formula, abs=1e-12 * np.abs(formula).max())
     problem = Regression(Model(s=0.5, beta=4.0, size=4, noise=1.0), family=name)
     generator = np.random.default_rng([SAMPLE.seed, 2])
     v = generator.standard_normal(4)

@@ -46,7 +46,7 @@ def test_the_law_is_the_theorem(schedule, budget, s, beta, u, v, w, x):
         length = math.exp(data + peak) / (1 if schedule == "constant" else steps)
         assert peak + data - steps > 0 or length * (math.exp(fraction) if schedule == "wsd" else 1) < 1 + 1e-9
         return
-    expected = theorem(schedule, s, beta, *(math.exp(each) for each in (peak, model, data, fraction, steps)))
+    expected = theorem(schedule, s, beta, *(math.exp(log_value) for log_value in (peak, model, data, fraction, steps)))
     # 1e-9: the plain formula subtracts b from a and 1 - r, each to about 1e-16 / 1e-7 at the extremes drawn here.
     assert found == pytest.approx(math.log(expected), abs=1e-9)
 
@@ -80,7 +80,7 @@ def run_of(schedule, point, data, peak):
         return Consecutive(of=(Constant(peak=peak, steps=first), Constant(peak=final, steps=last)))
     if schedule == "inverse-sqrt":
         return InverseSqrt(peak=peak, steps=data, timescale=data * math.exp(point["timescale_fraction"]))
-    up, down = (Linear(peak=peak, final=peak / data, steps=each) for each in (first, last))
+    up, down = (Linear(peak=peak, final=peak / data, steps=length) for length in (first, last))
     return Consecutive(of=(Backwards(of=up), down))
 
 

@@ -26,7 +26,7 @@ def test_claimed_orders_are_the_ones_derived(budget, regime):
     claimed, grown = CLAIMED[budget, regime], GROWN[budget]
     powers = {name: power_of(formula.right, grown) for name, formula in claimed.items()}
     choices = best_choices(LAWS[budget], REGIMES[regime])
-    losses = {each.conclusion.where: each.conclusion.right for each in least_orders(budget)}
+    losses = {derivation.conclusion.where: derivation.conclusion.right for derivation in least_orders(budget)}
     # Beyond M^beta more time changes the law by constants alone: the designs are at the lower end.
     derived = {"loss": power_of(losses[REGIMES[regime].condition], grown), "horizon": choices[T].lower.power}
     data = choices[D].power if budget == "compute" else 1

@@ -14,11 +14,11 @@ from fsl_num.paper.experiments.kernel_regression_fits import SHOWN, average, fit
 from fsl_num.paper.experiments.shared import POINT
 from fsl_sym.domain import REGIMES
 
-CLAIMS = [each for file, claims in theorem_files().items() if ".experiments." in file for each in claims]
+CLAIMS = [claim for file, claims in theorem_files().items() if ".experiments." in file for claim in claims]
 
 
 def test_every_point_of_the_grid_is_checked_in_one_regime():
-    found = [each for regime in REGIMES for each in grid_points(Sample(regime.name, 1, 2, 1))]
+    found = [point for regime in REGIMES for point in grid_points(Sample(regime.name, 1, 2, 1))]
     assert sorted(found) == sorted((POINT, *GRID))
     assert grid_points(Sample("edge", 1, 2, 1)) == ((0.5, 2.0),)
     assert grid_points(Sample("hard", 1, 2, 0)) == (POINT,)
@@ -47,15 +47,15 @@ def test_no_number_of_a_fit_is_missing():
     assert len(numbers) == len(SHOWN) * (2 * 5 + 2) and np.isfinite(list(numbers.values())).all()
     for form in ("printed", "modes"):
         worst, mean = (
-            [value for name, value in numbers.items() if name.endswith(f"{form}: {which} error")]
-            for which in ("worst", "mean")
+            [value for name, value in numbers.items() if name.endswith(f"{form}: {kind} error")]
+            for kind in ("worst", "mean")
         )
         assert len(worst) == 3 and all(high > low > 0 for high, low in zip(worst, mean, strict=True))
 
 
 @pytest.mark.parametrize(
     "claim",
-    [each for file, claims in theorem_files().items() if ".experiments." in file for each in claims],
+    [claim for file, claims in theorem_files().items() if ".experiments." in file for claim in claims],
     ids=lambda claim: claim.id,
 )
 def test_a_claim_names_its_line(claim):

@@ -93,11 +93,11 @@ def test_bounds_are_kept_by_every_number():
     assert not Within(0.0, 1.0).judge([("a", 1.1)]).holds
     for numbers in ([np.nan], [0.5, np.nan, 0.4]):  # neither the largest nor the least of several
         with pytest.raises(ValueError, match="nothing can be judged"):
-            Within(0.0, 1.0).judge([("a", each) for each in numbers])
+            Within(0.0, 1.0).judge([("a", value) for value in numbers])
     flat = DrawnRay("flat", SIZES, tuple(np.full(3, 0.2) for _ in SIZES), {"M": LOGS})
-    one = Between(lambda exponents, logs: 0.0 * logs["M"], 1.0, 2.0)
-    assert one.judge([flat]).holds
-    assert not one.judge([ray(0.5)]).holds and not one.judge([ray(-0.5)]).holds
+    between = Between(lambda exponents, logs: 0.0 * logs["M"], 1.0, 2.0)
+    assert between.judge([flat]).holds
+    assert not between.judge([ray(0.5)]).holds and not between.judge([ray(-0.5)]).holds
 
 
 def test_a_draw_is_the_spectrum_of_its_projection():
@@ -113,8 +113,8 @@ def test_a_draw_is_the_spectrum_of_its_projection():
     small = draws.draw(0.7, 2.0, 1, np.random.default_rng(3))
     row = random_projection(1, 4, np.random.default_rng(3))
     eigenvalues, squares = draws.features(0.7, 2.0, 1)
-    one = Regression(Model(s=0.7, beta=2.0, size=1, noise=0.0), features=4, projection=row)
-    tails = [replace(one, target=np.sqrt(squares) * np.append(sign, 1.0)).spectrum.tail for sign in signs.T]
+    projected = Regression(Model(s=0.7, beta=2.0, size=1, noise=0.0), features=4, projection=row)
+    tails = [replace(projected, target=np.sqrt(squares) * np.append(sign, 1.0)).spectrum.tail for sign in signs.T]
     assert small[-1] == pytest.approx(np.mean(tails), rel=1e-10)
 
 
@@ -168,7 +168,7 @@ def test_kappa_counts_the_features_and_the_terms_are_their_sums():
 
 def test_the_tail_of_a_square_projection_is_ill_conditioned():
     drawn = [random_projection(8, 32, seed) for seed in range(15)]
-    square, wide = (np.median([tail_ratio(each, first) for each in drawn]) for first in (24, 0))
+    square, wide = (np.median([tail_ratio(draw, first) for draw in drawn]) for first in (24, 0))
     assert square > 10.0 * wide
 
 
@@ -181,7 +181,7 @@ def test_the_printed_law_is_the_corrected_one_without_floor_and_leak():
 
 
 def test_the_identities_are_proved_and_the_lost_term_is_missed():
-    found = {each.id: verify(each).verdict for each in all_claims() if each.family == "random-identities"}
+    found = {claim.id: verify(claim).verdict for claim in all_claims() if claim.family == "random-identities"}
     assert found.pop("lem:bias_upper_bound/argument") is Verdict.REFUTED
     # Induction over the batch, series of matrices and traces of squares have no rules: those are measured alone.
     measured = {"lem:trace_analysis_appendix", "lem:bias_upper_bound/first-term", "lm:matrix_analysis",
@@ -194,8 +194,8 @@ def test_the_identities_are_proved_and_the_lost_term_is_missed():
 
 @pytest.mark.parametrize("s, beta", [(1.2, 3.0), (0.5, 2.0), (2.0, 4.0)])
 def test_the_mean_over_the_first_columns_is_that_of_whole_draws(s, beta):
-    plain = np.array([each.mean_tail for each in draws.drawn(s, beta, (16,), (300,), 5)[0]])
+    plain = np.array([draw.mean_tail for draw in draws.drawn(s, beta, (16,), (300,), 5)[0]])
     means = np.array([never_learned(s, beta, 16, np.random.default_rng([6, run])) for run in range(100)])
-    errors = [each.std(ddof=1) / np.sqrt(each.size) for each in (plain, means)]
+    errors = [sample.std(ddof=1) / np.sqrt(sample.size) for sample in (plain, means)]
     assert abs(plain.mean() - means.mean()) < 5 * np.hypot(*errors)  # five standard errors of the difference
     assert means.std() < plain.std() / 3

@@ -17,16 +17,18 @@ from fsl_num.claims.verification import samples_of
 from fsl_num.paper.block_constants import EXACT_POWERS, UP_TO_CONSTANTS, given_constants
 from fsl_num.paper.block_spectra import block_modes
 
-NAMES = tuple(each.name for each in given_constants(0))
-CLAIMS = [each for each in all_claims() if file_of(each.id).split(".")[2] in ("functional", "scaling_laws")]
+NAMES = tuple(constants.name for constants in given_constants(0))
+CLAIMS = [claim for claim in all_claims() if file_of(claim.id).split(".")[2] in ("functional", "scaling_laws")]
 
 
 def of(claim: Claim, opening: str) -> list[str]:
     """Its hypotheses that begin with some words."""
-    return [each for each in claim.hypotheses if isinstance(each, str) and each.startswith(opening)]
+    return [
+        hypothesis for hypothesis in claim.hypotheses if isinstance(hypothesis, str) and hypothesis.startswith(opening)
+    ]
 
 
-MEASURED = [each for each in CLAIMS if of(each, UP_TO_CONSTANTS)]
+MEASURED = [claim for claim in CLAIMS if of(claim, UP_TO_CONSTANTS)]
 
 
 def names_in(measured: Any) -> Iterator[str]:
@@ -45,7 +47,7 @@ def test_each_claim_is_measured_over_spectra_up_to_constants_or_says_why_not() -
         assert all(len(reason) > len(EXACT_POWERS) + 20 for reason in of(claim, EXACT_POWERS)), claim.id
 
 
-@pytest.mark.parametrize("claim", MEASURED, ids=lambda each: each.id)
+@pytest.mark.parametrize("claim", MEASURED, ids=lambda claim: claim.id)
 def test_what_says_so_is_measured_over_both(claim: Claim) -> None:
     samples = samples_of(claim, "quick", 0)
     (first, *_) = next(iter(samples.values()))
@@ -55,7 +57,7 @@ def test_what_says_so_is_measured_over_both(claim: Claim) -> None:
     assert any(not any(kind in name for kind in NAMES) for name in names), names
 
 
-@pytest.mark.parametrize("constants", given_constants(0), ids=lambda each: each.name)
+@pytest.mark.parametrize("constants", given_constants(0), ids=lambda law: law.name)
 def test_equal_last_eigenvalues_end_the_contraction_earlier(constants: Any) -> None:
     """Long after M^beta (K_M * K_M)/K_M is t times what the last eigenvalue weighs: of the order t M^(1 - 2 beta)."""
     beta, shares = 2.0, []

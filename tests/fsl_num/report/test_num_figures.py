@@ -96,12 +96,12 @@ def test_the_scaling_shows_every_budget(scaling):
     by_power = {rule.schedule: risks_by_peak_power(rule.schedule, powers, budget=1000) for rule in RULES}
     figure = drawn(scaling_report.loss_scaling_figure(found, printed, powers, by_power, 1000))
     main, ratio, by_rate = figure.axes
-    for each in (*found, *printed):
-        assert is_shown(each.exact, main) and is_shown(each.functional, main)
-    for each in found:
-        log_ratio = np.log(each.far_functional) - each.rule.log_law(each.far_budgets)
+    for losses in (*found, *printed):
+        assert is_shown(losses.exact, main) and is_shown(losses.functional, main)
+    for losses in found:
+        log_ratio = np.log(losses.far_functional) - losses.rule.log_law(losses.far_budgets)
         assert is_shown(np.exp(log_ratio - log_ratio[-1]), ratio)
-        assert is_shown(by_power[each.rule.schedule], by_rate)
+        assert is_shown(by_power[losses.rule.schedule], by_rate)
     # the marks of the derived rules lie on the curves
     assert by_rate.lines[1].get_xydata()[0] == pytest.approx([1 / 3, by_power["constant"][1]])
 
@@ -120,8 +120,8 @@ def test_the_ladder_shows_every_rung_and_every_distance(thresholds):
     figure = drawn(ladder_report.ladder_figure(found, "the title"))
     risks, gaps, *breaking = figure.axes
     assert risks.get_title() == "the title" and len(breaking) == len(thresholds)
-    for one in found.curves:
-        assert is_shown(one.excess_risk[one.step > 0], risks)
+    for curve in found.curves:
+        assert is_shown(curve.excess_risk[curve.step > 0], risks)
     between = [text.get_text() for text in gaps.get_legend().get_texts()]
     apart = [gap for gap in found.table[: len(found.curves) - 1] if gap.largest > 0]
     assert between == [f"{RUNGS[gap.rung]} – {RUNGS[gap.next_rung]}" for gap in apart]
@@ -129,7 +129,7 @@ def test_the_ladder_shows_every_rung_and_every_distance(thresholds):
         assert max(line.get_ydata()) == pytest.approx(gap.largest)
     for ax in breaking:
         marks = {float(line.get_xdata()[0]) for line in ax.lines if len(line.get_xdata()) == 1}
-        assert {one.above for one in found.breaking if one.above is not None} <= marks
+        assert {rate.above for rate in found.breaking if rate.above is not None} <= marks
     text = rendered(*ladder_report.ladder_text(found), width=400)
     assert all(f"{gap.largest:.2e}" in text for gap in found.table)
-    assert all(one.message in text for one in found.breaking)
+    assert all(rate.message in text for rate in found.breaking)

@@ -121,7 +121,7 @@ def test_the_screen_stays_one_screen():
     texts = ("(log D)^s", "not so", "D^-s", "the derivation " * 20)
     errata = [Erratum(f"err:{k}", "thm:x", k, "typo", *texts) for k in range(99)]
     records = [dataclasses.replace(record(passes=False), claim_id=f"thm:{k}") for k in range(50)]
-    previous = {each.claim_id: record(Verdict.PROVED) for each in records[:40]}
+    previous = {outcome.claim_id: record(Verdict.PROVED) for outcome in records[:40]}
     text = screen(records, errata, previous, width=100)
     assert len(text.splitlines()) <= 48
     assert max(map(len, text.splitlines())) <= 100
@@ -182,8 +182,12 @@ def test_a_card_shows_role_probability_and_witnesses():
 def test_a_card_names_the_errata_at_its_label_and_those_that_rest_on_it():
     for claim_id in ("thm: wsd", "lem:eig_ratio/corrected", "lemma:em-gap"):
         subject = claim(claim_id)
-        told = {each.id: each.file for each in errata() if each.label == subject.label or claim_id in each.depends}
-        assert {each["id"]: each["file"] for each in card_json(subject, None)["errata"]} == told
+        told = {
+            erratum.id: erratum.file
+            for erratum in errata()
+            if erratum.label == subject.label or claim_id in erratum.depends
+        }
+        assert {entry["id"]: entry["file"] for entry in card_json(subject, None)["errata"]} == told
         shown = rendered(card(subject, None), width=80).splitlines()
         assert [line.split()[1] for line in shown if line.startswith("  erratum ")] == list(told.values())
 
@@ -196,8 +200,8 @@ def test_the_account_says_why_no_claim_covers_a_place():
 
 
 def test_a_number_that_is_not_finite_stays_readable_and_is_valid_json():
-    one = RegimeOutcome("hard", 1, False, (0.1, math.inf), math.nan, (), {})
-    found = Outcome("thm:y", "t", Verdict.UNKNOWN, False, (one,), (), 0.1)
+    regime = RegimeOutcome("hard", 1, False, (0.1, math.inf), math.nan, (), {})
+    found = Outcome("thm:y", "t", Verdict.UNKNOWN, False, (regime,), (), 0.1)
     assert "[0.1, inf]" in rendered(records_table([found]))
     assert json.loads(json.dumps(found.to_json(), allow_nan=False))["constants"] == [0.1, None]
 

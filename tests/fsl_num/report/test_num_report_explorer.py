@@ -55,12 +55,12 @@ def test_the_table_holds_the_exponents_of_the_package(s, beta):
         return eval(code, {"s": Fraction(s), "beta": Fraction(beta), "Math": math})
 
     held = json.loads(re.search(r'id="table">(.*?)</script>', written(), re.DOTALL)[1])
-    assert {(each["schedule"], each["budget"]) for each in held} == set(product(SCHEDULES, ("data", "compute")))
-    for each in held:
-        true = optimal_allocation(each["schedule"], each["budget"]).at(s, beta)
+    assert {(entry["schedule"], entry["budget"]) for entry in held} == set(product(SCHEDULES, ("data", "compute")))
+    for entry in held:
+        true = optimal_allocation(entry["schedule"], entry["budget"]).at(s, beta)
         (here,) = [
             regime
-            for regime in each["regimes"]
+            for regime in entry["regimes"]
             if all(eval(f"{value(code)!r} {relation} 0", {"Fraction": Fraction}) for code, relation in regime["where"])
         ]
         assert here["name"] == true.name
@@ -135,7 +135,7 @@ def test_what_is_moved_is_followed(browser):
             "new Promise(done => setTimeout(done, 1500))"
         )
         return {
-            each: browser.evaluate(f"document.getElementById({each!r}).textContent") for each in ("regime", "risk-said")
+            name: browser.evaluate(f"document.getElementById({name!r}).textContent") for name in ("regime", "risk-said")
         }
 
     assert move("s", "0.2")["regime"].startswith("A hard task: s = 0.2")

@@ -42,7 +42,7 @@ def test_ids_are_unique_and_links_lead_somewhere():
     assert {target[1:] for target in targets} <= set(ids)
     for key in ("aria-labelledby", "for"):
         assert {node.attributes[key] for node in nodes if key in node.attributes} <= set(ids)
-    assert all(re.fullmatch(r"[A-Za-z][\w-]*", each) for each in ids)
+    assert all(re.fullmatch(r"[A-Za-z][\w-]*", identifier) for identifier in ids)
 
 
 def test_no_link_stands_in_a_link():
@@ -74,23 +74,23 @@ def test_every_claim_and_erratum_has_its_article():
     claims, records, errata = runner()
     articles = {node.attributes["id"]: node for node in read().find("article")}
     assert len(articles) == len(claims) + len(errata)
-    for each, one in zip(claims, records, strict=True):
-        article = next(node for node in articles.values() if each.id in codes(node))
-        assert article.attributes["data-verdict"] == one.verdict
-        assert article.attributes["data-role"] == each.role
-        assert one.verdict.value in article.text
-        assert f"line {each.line}" in article.text
-        if one.mutants_total:
-            assert f"{one.mutants_refuted} of {one.mutants_total}" in article.text
-        if each.formula.startswith("e_M"):
-            assert next(article.find("div", class_="formula")).attributes["data-tex"] == each.formula
-        assert ("With what probability" in article.text) == bool(each.probability)
-    for each in errata:
-        article = articles[f"erratum-{each.id}"]
-        assert each.kind in article.text
-        assert f"line {each.line}" in article.text
-        assert each.wrong in article.text
-        assert (f"Repeat it: {each.command}" in article.text) == bool(each.command)
+    for subject, outcome in zip(claims, records, strict=True):
+        article = next(node for node in articles.values() if subject.id in codes(node))
+        assert article.attributes["data-verdict"] == outcome.verdict
+        assert article.attributes["data-role"] == subject.role
+        assert outcome.verdict.value in article.text
+        assert f"line {subject.line}" in article.text
+        if outcome.mutants_total:
+            assert f"{outcome.mutants_refuted} of {outcome.mutants_total}" in article.text
+        if subject.formula.startswith("e_M"):
+            assert next(article.find("div", class_="formula")).attributes["data-tex"] == subject.formula
+        assert ("With what probability" in article.text) == bool(subject.probability)
+    for erratum in errata:
+        article = articles[f"erratum-{erratum.id}"]
+        assert erratum.kind in article.text
+        assert f"line {erratum.line}" in article.text
+        assert erratum.wrong in article.text
+        assert (f"Repeat it: {erratum.command}" in article.text) == bool(erratum.command)
 
 
 def test_the_verdict_is_never_said_by_colour_alone():
@@ -115,7 +115,7 @@ def test_the_claims_stand_in_the_order_and_sections_of_the_paper():
 
 def test_every_wrong_version_says_where_and_by_how_much_it_was_rejected():
     article = next(node for node in read().find("article") if "thm: claim/3" in codes(node))
-    reasons = [each.text for each in next(article.find("dl", class_="mutants")).find("dd")]
+    reasons = [node.text for node in next(article.find("dl", class_="mutants")).find("dd")]
     assert len(reasons) == 2  # one a version: the same in every regime
     assert "easy, edge, hard: drift 0.001" in reasons
 

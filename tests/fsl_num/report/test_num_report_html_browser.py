@@ -58,7 +58,7 @@ def test_the_page_asks_for_nothing_and_complains_of_nothing(fresh, url):
         event["params"]["request"]["url"] for event in fresh.events if event["method"] == "Network.requestWillBeSent"
     ]
     assert url in asked
-    assert {each for each in asked if not each.startswith(("data:", "about:"))} == {url}
+    assert {address for address in asked if not address.startswith(("data:", "about:"))} == {url}
     wrong = {"Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled"}
     assert not [event for event in fresh.events if event["method"] in wrong]
 
@@ -140,11 +140,11 @@ def test_the_filter_chooses_by_verdict_role_and_words(fresh):
         )
         return shown(fresh)
 
-    assert choose("verdict", "REFUTED") == sum(one.verdict == "REFUTED" for one in records)
+    assert choose("verdict", "REFUTED") == sum(outcome.verdict == "REFUTED" for outcome in records)
     said = fresh.evaluate("document.getElementById('shown').textContent")
     assert said == f"{shown(fresh)} of 15 claims shown"
     assert choose("verdict", "") == 15
-    assert choose("role", "stronger") == sum(each.role == "stronger" for each in claims)
+    assert choose("role", "stronger") == sum(claim.role == "stronger" for claim in claims)
     choose("role", "")
     assert choose("words", "many words") == 1
     # A link to a claim that is hidden shows it again.
@@ -173,7 +173,7 @@ def test_the_search_finds_the_theorem_before_what_is_said_of_it(fresh, tmp_path)
         claim(2, id="thm: wsd", title="a stable phase, then a decay", **own),
     ]
     target = tmp_path / "report.html"
-    target.write_text(page([record(each.id) for each in claims], [], claims=claims, profile="quick", seed=0))
+    target.write_text(page([record(claim.id) for claim in claims], [], claims=claims, profile="quick", seed=0))
     fresh.open(target.as_uri())
     assert best(fresh, "WSD theorem") == ["A stable phase, then a decay", "WSD: the edge of the theorem"]
     assert best(fresh, "edge")[0] == "WSD: the edge of the theorem"
@@ -211,7 +211,7 @@ def test_the_graph_shows_what_rests_on_a_claim(fresh, tmp_path, where):
             claim(2, id="thm: wsd", depends=("thm: claim/1",), **own),
             claim(3, id="thm: wsd/other", **own),
         ]
-        texts = pages([record(each.id) for each in claims], [], claims, [])
+        texts = pages([record(claim.id) for claim in claims], [], claims, [])
         (tmp_path / "theorem.html").write_text(texts["thm-wsd.md"])
         fresh.open((tmp_path / "theorem.html").as_uri())
         [scripts] = re.findall(r"^extra_javascript: \[(.*)\]", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)

@@ -64,7 +64,7 @@ def test_the_graph_of_all_claims_fits_its_frame():
 def test_ticks_are_inside_and_few(low, width):
     found = ticks(low, low + width)
     assert 1 <= len(found) <= 5
-    assert all(low - 1e-6 * width <= each <= low + 1.000001 * width for each in found)
+    assert all(low - 1e-6 * width <= tick <= low + 1.000001 * width for tick in found)
 
 
 @given(st.floats(-600, 600), st.floats(0.01, 1200))
@@ -72,7 +72,7 @@ def test_ticks_of_ratios_are_inside_and_few(low, width):
     high = min(low + width, 650.0)
     found = ratio_ticks(low, high)
     assert len(found) <= 8
-    assert all(low - 0.01 <= math.log(each) <= high + 0.01 for each in found)
+    assert all(low - 0.01 <= math.log(tick) <= high + 0.01 for tick in found)
 
 
 def test_an_axis_keeps_what_lies_beyond_inside():

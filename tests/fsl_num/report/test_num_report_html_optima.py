@@ -46,8 +46,8 @@ def statement(orders, more=None):
     ],
 )
 def test_regimes_share_a_column_where_all_is_the_same(rates, wheres):
-    [law], rest = optima(statement([(1 / D, rate) for rate in rates]))
-    assert [*law.wheres] == wheres and rest == ""
+    [law], caption = optima(statement([(1 / D, rate) for rate in rates]))
+    assert [*law.wheres] == wheres and caption == ""
     assert [row[0] for row in law.rows] == ["least $L$", r"peak lr $\gamma$"]
     assert law.rows[1][1:] == tuple(f"${latex(Integer(1) * rate)}$" for rate in dict.fromkeys(rates))
 
@@ -94,7 +94,7 @@ def test_most_claims_about_optima_are_tables():
 
 @pytest.mark.parametrize("name", TABLED)
 def test_every_value_of_a_claim_stands_in_its_table(name):
-    laws, rest = optima(TABLED[name])
+    laws, caption = optima(TABLED[name])
     parts = parts_of(TABLED[name])
     for law, (left, program) in zip(laws, filter(None, dict.fromkeys(map(about, parts))), strict=True):
         assert law.law.endswith(f"= {latex(left)}")
@@ -106,7 +106,7 @@ def test_every_value_of_a_claim_stands_in_its_table(name):
             if heading in row[0] and part.right != oo:
                 assert any(f"${latex(part.right)}$" in cell for cell in row[1:])
     for part in parts:
-        assert part.program or part.latex() in rest
+        assert part.program or part.latex() in caption
 
 
 def about(part):

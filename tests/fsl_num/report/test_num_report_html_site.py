@@ -22,7 +22,7 @@ def written():
 @cache
 def real():
     claims = [claim("lem: half-scale"), claim("thm: wsd")]
-    return pages([record(each.id, Verdict.PROVED) for each in claims], [], claims, [])
+    return pages([record(claim.id, Verdict.PROVED) for claim in claims], [], claims, [])
 
 
 CARDS = re.compile(r'^<div class="cards".*?</div>(?=\n\n|\Z)', re.MULTILINE | re.DOTALL)
@@ -43,13 +43,13 @@ def test_the_claims_of_one_label_share_a_page():
     assert names == ["index.md", "thm-claim.md", "table-1.md", "errata.md"]
     articles = [node for card in cards(written()["thm-claim.md"]) for node in card.find("article")]
     claims, records, errata = runner(12)
-    assert [node.attributes["data-verdict"] for node in articles] == [each.verdict for each in records]
+    assert [node.attributes["data-verdict"] for node in articles] == [outcome.verdict for outcome in records]
     assert len([node for card in cards(written()["errata.md"]) for node in card.find("article")]) == len(errata)
 
 
 def test_a_page_of_several_claims_begins_with_a_list_of_them_and_the_errata_with_one_for_each_kind():
     first, *others = cards(written()["thm-claim.md"])
-    verdicts = {each.claim_id: each.verdict for each in runner(12)[1]}
+    verdicts = {outcome.claim_id: outcome.verdict for outcome in runner(12)[1]}
     assert [node.attributes["href"].partition("#")[2] for node in first.find("a")] == [
         node.attributes["id"] for card in others for node in card.find("article")
     ]

@@ -34,11 +34,12 @@ def test_formulas_in_plain_letters_have_indices_and_powers(typed, shown):
 
 
 def test_every_formula_of_the_errata_is_typeset():
-    for each in errata():
-        for text in (each.as_printed, each.wrong, each.corrected, each.evidence):
+    for erratum in errata():
+        for text in (erratum.as_printed, erratum.wrong, erratum.corrected, erratum.evidence):
             root = Reader(Texts()(text)).root
-            assert len(list(root.find("math"))) >= text.count("$") / 2, each.id  # a long one in pieces
-            assert len(list(root.find("code"))) == text.count("`") / 2, each.id  # none of them a formula in its source
+            assert len(list(root.find("math"))) >= text.count("$") / 2, erratum.id  # a long one in pieces
+            # none of them a formula in its source
+            assert len(list(root.find("code"))) == text.count("`") / 2, erratum.id
 
 
 def test_formulas_and_code_are_marked():
@@ -82,7 +83,7 @@ def test_anchors_differ(names):
     found = anchors("claim", names)
     assert list(found) == names
     assert len(set(found.values())) == len(names)
-    assert all(re.fullmatch(r"[A-Za-z][\w-]*", each, re.ASCII) for each in found.values())
+    assert all(re.fullmatch(r"[A-Za-z][\w-]*", anchor, re.ASCII) for anchor in found.values())
 
 
 @given(st.floats(-1e307, 1e307) | st.sampled_from([math.nan, math.inf, -math.inf]))

@@ -11,7 +11,7 @@ from fsl_num.report.places import generic_test_place, places, source_place
 
 @cache
 def found_places():
-    return {each.id: places(each) for each in all_claims()}
+    return {claim.id: places(claim) for claim in all_claims()}
 
 
 def at(place):
@@ -36,7 +36,7 @@ def test_a_named_formula_measurement_or_proof_stands_in_its_line():
 
 def test_what_is_derived_has_its_proof_among_the_derivations():
     proofs = {name: found["proof"] for name, found in found_places().items()}
-    assert {name for name, proof in proofs.items() if proof} == {each.id for each in all_claims() if each.derive}
+    assert {name for name, proof in proofs.items() if proof} == {claim.id for claim in all_claims() if claim.derive}
     here = {name for name, proof in proofs.items() if proof and not proof["file"].startswith("fsl_sym/")}
     assert here == {"lemma:convolution-kernel/beyond", "exp-decay/I2/integral"}, "one step each, beside their claims"
     assert not [name for name, proof in proofs.items() if proof and proof["file"].startswith("fsl_sym/proof/")]

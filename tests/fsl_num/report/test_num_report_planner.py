@@ -47,7 +47,7 @@ def wsd_risk(peak, size, share, data, s, beta, noise):
     ids=str,
 )
 def test_no_choice_drawn_at_random_is_better(point, noise):
-    s, beta = (float(Fraction(each)) for each in point)
+    s, beta = (float(Fraction(text)) for text in point)
     compute = 1e8
     found = plan_run(compute=compute, s=point[0], beta=point[1], noise=noise, schedule="wsd")
     assert repr(found).startswith(f"TrainingPlan(wsd, compute {compute:.4g}: excess_risk ")
@@ -68,14 +68,14 @@ def test_no_choice_drawn_at_random_is_better(point, noise):
 def test_values_grow_with_the_exponents_of_the_optimal_allocation(budget, point):
     """The constant over ten decades is one but for what is left of lower orders: .02 of an exponent."""
     amounts = 1e16, 1e26
-    first, second = (plan_run(**{budget: each}, s=point[0], beta=point[1]) for each in amounts)
+    first, second = (plan_run(**{budget: amount}, s=point[0], beta=point[1]) for amount in amounts)
     assert first.schedule == second.schedule
     regime = optimal_allocation(first.schedule, budget).at(*point)
     compared = 0
     for name, order in regime.quantities.items():
-        each, other = first[name], second[name]
-        assert each.order == order.as_text(optimal_allocation(first.schedule, budget).base)
-        for here, there in ((each.constant, other.constant), (each.largest, other.largest)):
+        here_, other = first[name], second[name]
+        assert here_.order == order.as_text(optimal_allocation(first.schedule, budget).base)
+        for here, there in ((here_.constant, other.constant), (here_.largest, other.largest)):
             if here is not None and name != "decay_fraction":  # whose least end comes late: the note says so
                 assert abs(math.log(there[0] / here[0]) / math.log(amounts[1] / amounts[0])) < 0.02
                 compared += 1
@@ -90,15 +90,18 @@ def test_the_interval_of_a_constant_holds_it_at_budgets_between(asked):
     found = planned(**asked)
     for factor in (0.1, 10.0):
         other = plan_run(**{**asked, budget: factor * amount}, schedule=found.schedule)
-        for each in found.recommendations:
-            for mine, its in ((each.constant, other[each.name].constant), (each.largest, other[each.name].largest)):
+        for advice in found.recommendations:
+            for mine, its in (
+                (advice.constant, other[advice.name].constant),
+                (advice.largest, other[advice.name].largest),
+            ):
                 if mine is not None:  # whole features: a per cent or two of some fifty
                     assert mine[1] / 1.03 <= its[0] <= 1.03 * mine[2]
     drifting = any("decay fraction change" in note for note in found.notes)
     assert (
         drifting
         == (budget == "data")
-        == any(each.constant[2] > 2.0 * each.constant[1] for each in found.recommendations if each.constant)
+        == any(advice.constant[2] > 2.0 * advice.constant[1] for advice in found.recommendations if advice.constant)
     )
 
 
@@ -203,8 +206,8 @@ def test_where_the_fit_tells_the_regime_the_constants_come_with_the_orders(fitte
     assert found["peak_lr"].order == "1" and found["peak_lr"].constant[0] == pytest.approx(found["peak_lr"].value)
     unknown = plan_from_fit(fitted, data=3000, warmup=WARMUP)
     shown = [
-        any("times a constant" in str(part) for part in map(rendered, training_plan_text(each)))
-        for each in (found, unknown)
+        any("times a constant" in str(part) for part in map(rendered, training_plan_text(plan)))
+        for plan in (found, unknown)
     ]
     assert shown == [True, False]  # a column that would be empty is left out
     assert "cannot be identified" in unknown.regime and unknown["peak_lr"].constant is None
@@ -218,9 +221,9 @@ def test_from_a_fit_to_several_sizes_the_size_is_chosen_under_a_compute_budget()
         loss = law("fsl").predict(plan, TRUTH) + 30.0 * size**-0.5
         curves.append(LossCurve(plan.recorded, loss, schedule=plan, warmup=WARMUP, model_size=size, name=f"{size:g}"))
     result = fit(curves, intervals=False)
-    small, large = (plan_from_fit(result, compute=each, warmup=WARMUP) for each in (1e8, 1e9))
-    for each, compute in ((small, 1e8), (large, 1e9)):
-        assert each["model_size"].value * each["data_size"].value == pytest.approx(compute, rel=0.01)
+    small, large = (plan_from_fit(result, compute=compute, warmup=WARMUP) for compute in (1e8, 1e9))
+    for proposal, compute in ((small, 1e8), (large, 1e9)):
+        assert proposal["model_size"].value * proposal["data_size"].value == pytest.approx(compute, rel=0.01)
     assert large["model_size"].value > small["model_size"].value
     again = plan_from_fit(result, compute=1e9, warmup=WARMUP, model_sizes=[1e5])
     assert again["model_size"].value == 1e5 and again["loss"].value >= large["loss"].value

@@ -75,8 +75,8 @@ def test_intrinsic_time_is_the_integral_of_the_learning_rate(plan: Schedule, sha
     # 60 nodes on halving panels integrate every family to rounding; the sum of 120 panels loses a few digits more, and
     # the place of a crossing with the floor is known to the rounding of the steps
     assert plan.intrinsic_time(tau) == pytest.approx(integral, rel=1e-12, abs=1e-15 * plan.peak * plan.steps)
-    rest = plan.remaining_intrinsic_time(plan.steps - tau)
-    assert plan.intrinsic_time(tau) + rest == pytest.approx(plan.total_intrinsic_time, rel=2e-14)
+    left = plan.remaining_intrinsic_time(plan.steps - tau)
+    assert plan.intrinsic_time(tau) + left == pytest.approx(plan.total_intrinsic_time, rel=2e-14)
 
 
 @examples(60)
@@ -274,9 +274,9 @@ def test_jumps_that_nobody_told_of_are_closed_in_on() -> None:
     plan = from_function(lambda tau: np.where(tau < math.pi, 0.3, 0.1), steps=10)
     assert abs(plan.total_intrinsic_time - (0.3 * math.pi + 0.1 * (10 - math.pi))) <= plan.error < 1e-13
     assert plan.learning_rate([3.14159, 3.1416]) == pytest.approx([0.3, 0.1], rel=1e-12)
-    rest = from_function(lambda tau: np.maximum(1.0 - tau, 0.0), steps=4, breaks=[1.0])
-    assert rest.total_intrinsic_time == pytest.approx(0.5, rel=1e-14) and rest.gamma(0.5) < 1e-7
-    assert rest.physical_time(0.5) == pytest.approx(1.0, rel=1e-7)
+    ramp = from_function(lambda tau: np.maximum(1.0 - tau, 0.0), steps=4, breaks=[1.0])
+    assert ramp.total_intrinsic_time == pytest.approx(0.5, rel=1e-14) and ramp.gamma(0.5) < 1e-7
+    assert ramp.physical_time(0.5) == pytest.approx(1.0, rel=1e-7)
 
 
 def test_what_stands_for_a_schedule() -> None:

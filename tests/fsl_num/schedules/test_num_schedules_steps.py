@@ -131,10 +131,10 @@ def test_a_piecewise_constant_schedule_is_solved_as_its_steps_are(name, closure)
     assert (np.abs(found.excess_risk - wanted.excess_risk) <= found.error + wanted.error).all()
     assert (found.error < 1e-11 * found.excess_risk).all()
     digits, exact = (solve(Problem(model, gamma=gamma, closure=closure), times, digits=20) for gamma in (plan, steps))
-    assert [float(each) for each in digits.excess_risk] == pytest.approx(
-        [float(each) for each in exact.excess_risk], rel=1e-15
+    assert [float(value) for value in digits.excess_risk] == pytest.approx(
+        [float(value) for value in exact.excess_risk], rel=1e-15
     )
-    assert [float(each) for each in digits.excess_risk] == pytest.approx(found.excess_risk, rel=1e-12)
+    assert [float(value) for value in digits.excess_risk] == pytest.approx(found.excess_risk, rel=1e-12)
 
 
 @pytest.mark.slow
@@ -154,7 +154,7 @@ def test_schedules_with_roots_in_their_midst_are_solved_to_what_is_claimed(name,
     cuts = plan.physical_breaks
     own = Problem(model, gamma=plan)
     other = Problem(model, gamma=from_function(plan.learning_rate, steps=100, breaks=cuts))
-    found, wanted = (solve(each, [0.4 * own.end, other.end * (1 - 1e-14)]) for each in (own, other))
+    found, wanted = (solve(plan, [0.4 * own.end, other.end * (1 - 1e-14)]) for plan in (own, other))
     assert (found.error < 1e-11 * found.excess_risk).all()
     # polynomials agree with the rate to 1e-13 of the peak
     assert (
@@ -170,8 +170,8 @@ def test_a_time_is_first_reached_at_the_end_of_the_step_that_reaches_it():
     assert GAPS.total_intrinsic_time == 1.75
     assert GAPS.physical_time(list(times)).tolist() == list(times.values())
     # seen from the end: the last step has no length, so that what is left reaches back over the one before it
-    rest = {0.0: 0.0, 0.5: 1.5, 1.0: 2.0, 1.125: 4.5, 1.25: 5.0, 1.5: 5.5, 1.75: 6.0}
-    assert GAPS.remaining_steps(list(rest)).tolist() == list(rest.values())
+    steps_left = {0.0: 0.0, 0.5: 1.5, 1.0: 2.0, 1.125: 4.5, 1.25: 5.0, 1.5: 5.5, 1.75: 6.0}
+    assert GAPS.remaining_steps(list(steps_left)).tolist() == list(steps_left.values())
 
 
 def test_the_rate_and_gamma_of_every_step():
@@ -236,10 +236,10 @@ def test_a_jump_is_met_within_eight_units_in_the_last_place_of_the_whole():
     # the last step has the length 2^-40; so much before the end the first one has ended
     unit, jump = 2.0**-52, 2.0**-40
     assert np.spacing(steps.total_intrinsic_time) == unit
-    rests = [jump + 1e-14, jump, jump - 7.5 * unit, jump - 8.5 * unit, 0.5 * jump, 0.0]
+    times_left = [jump + 1e-14, jump, jump - 7.5 * unit, jump - 8.5 * unit, 0.5 * jump, 0.0]
     for plan in (steps, phases):
-        assert plan.gamma_before_end(rests, rounding=unit).tolist() == [1.0, 1.0, 1.0, jump, jump, jump]
-        assert plan.gamma_before_end(rests).tolist() == [1.0, 1.0, jump, jump, jump, jump]
+        assert plan.gamma_before_end(times_left, rounding=unit).tolist() == [1.0, 1.0, 1.0, jump, jump, jump]
+        assert plan.gamma_before_end(times_left).tolist() == [1.0, 1.0, jump, jump, jump, jump]
 
 
 @pytest.mark.parametrize("total", [1e10, 1e15, 1e16, 1e20])
@@ -251,7 +251,7 @@ def test_a_phase_shorter_than_the_rounding_of_the_whole_is_kept_at_either_end(to
     for plan in (Consecutive(of=(long, brief)), Consecutive(of=(Backwards(of=long), brief))):
         assert plan.gamma_before_end(within[:2]).tolist() == [0.01, 0.01]
         assert plan.gamma_before_end(beyond).tolist() == [1.0, 1.0]
-        kernel = [kernel_integral(*each, 2.0) for each in ((0.0, short), (short, total + short))]
+        kernel = [kernel_integral(*bounds, 2.0) for bounds in ((0.0, short), (short, total + short))]
         noise = noise_functional(Model(s=0.5, beta=2.0, size=math.inf, noise=1.0), plan).value
         assert noise == pytest.approx(0.01 * kernel[0] + kernel[1], rel=1e-9)
     warmed = Consecutive(of=(brief, long))
@@ -259,11 +259,11 @@ def test_a_phase_shorter_than_the_rounding_of_the_whole_is_kept_at_either_end(to
 
 
 def test_one_step_alone_and_steps_of_no_length_at_the_ends():
-    one = Discrete(rates=[0.25], batch_sizes=2)
-    assert one.breaks == one.breaks_before_end == one.physical_breaks == ()
-    assert one.gamma([0.0, 0.1, 0.25]).tolist() == [0.125] * 3 and one.batch_size == 2.0
-    assert one.physical_time([0.0, 0.125, 0.25]).tolist() == [0.0, 0.5, 1.0]
-    assert one.remaining_steps([0.0, 0.125, 0.25]).tolist() == [0.0, 0.5, 1.0]
+    single = Discrete(rates=[0.25], batch_sizes=2)
+    assert single.breaks == single.breaks_before_end == single.physical_breaks == ()
+    assert single.gamma([0.0, 0.1, 0.25]).tolist() == [0.125] * 3 and single.batch_size == 2.0
+    assert single.physical_time([0.0, 0.125, 0.25]).tolist() == [0.0, 0.5, 1.0]
+    assert single.remaining_steps([0.0, 0.125, 0.25]).tolist() == [0.0, 0.5, 1.0]
     ends = Discrete(rates=[0.0, 0.0, 0.5, 0.25, 0.0])
     assert ends.physical_time([0.0, 0.25, 0.5, 0.75]).tolist() == [0.0, 2.5, 3.0, 4.0]
     assert ends.remaining_steps([0.0, 0.125, 0.25, 0.75]).tolist() == [0.0, 1.5, 2.0, 3.0]

@@ -96,7 +96,7 @@ def test_the_sobolev_kernel_has_them_in_the_directions_of_its_features():
     for size in (4, 8):
         a = generator.standard_normal((50, size))
         a /= np.linalg.norm(a, axis=1)[:, None]
-        sampled = [fourth_product("trigonometric", each, unit) for each in a for unit in np.eye(size)]
+        sampled = [fourth_product("trigonometric", row, unit) for row in a for unit in np.eye(size)]
         assert found[size][0] - 1e-12 <= min(sampled)
         assert max(sampled) <= found[size][1] + 1e-12
 

@@ -168,8 +168,8 @@ def test_distances_shrink_with_the_rate_as_the_orders_say():
         ("sde-intrinsic", "volterra", 1),
         ("volterra", "fsl", 2),
     ):
-        one, two = (table.gap(name, other).end for table in tables)
-        assert math.log2(one / two) == pytest.approx(order, abs=0.1)
+        large, small = (table.gap(name, other).end for table in tables)
+        assert math.log2(large / small) == pytest.approx(order, abs=0.1)
 
 
 def test_breaking_rates_are_where_the_threshold_is_met():
@@ -183,12 +183,12 @@ def test_breaking_rates_are_where_the_threshold_is_met():
         for peak in (row.above, row.below):
             if peak in (None, math.inf):
                 continue
-            one, two = (
+            risk, next_risk = (
                 rung_curve(name, problem, peak * shape, np.ones(300), wanted).excess_risk
                 for name in (row.rung, row.next_rung)
             )
             # the peak is known to 0.1%, and no distance grows faster than its square near the threshold
-            assert relative_distance(one, two).max() == pytest.approx(row.threshold, rel=5e-3)
+            assert relative_distance(risk, next_risk).max() == pytest.approx(row.threshold, rel=5e-3)
     above = {(row.rung, row.threshold): row.above for row in rows}
     for rung in ("expected", "sde-intrinsic", "volterra"):
         assert 0.0 < above[rung, 0.02] < above[rung, 0.1] < min(row.limit for row in rows if row.rung == rung)
@@ -205,24 +205,30 @@ def test_breaking_rates_are_where_the_threshold_is_met():
 def test_ladder_with_samples():
     problem = model(size=8)
     found = ladder(problem, "wsd", 2, peak=0.2, steps=60, every=20, runs=4000, seed=3, thresholds=(), final=0.01)
-    assert [one.method for one in found.curves] == list(RUNGS)
+    assert [curve.method for curve in found.curves] == list(RUNGS)
     rows = {(gap.rung, gap.next_rung): gap for gap in found.table}
     assert set(rows) > {("sgd", "expected"), ("sde-physical", "sde-physical"), ("sde-intrinsic", "sde-intrinsic")}
-    for one in (found.curves[0], *found.samples):
-        exact = found.curve("expected" if one.method == "sgd" else one.method).excess_risk
-        z = (one.excess_risk[1:] - exact[1:]) / one.standard_error[1:]
+    for curve in (found.curves[0], *found.samples):
+        exact = found.curve("expected" if curve.method == "sgd" else curve.method).excess_risk
+        z = (curve.excess_risk[1:] - exact[1:]) / curve.standard_error[1:]
         # three records each; four standard errors, and for the SDEs the bias of 4 parts a step, 1% here, of 2% noise
         assert np.abs(z).max() < 4.0
-        assert rows[one.method, "expected" if one.method == "sgd" else one.method].noise > 0.0
+        assert rows[curve.method, "expected" if curve.method == "sgd" else curve.method].noise > 0.0
     assert rows["expected", "sde-physical"].noise == 0.0
 
 
 def test_rungs_that_a_problem_lacks_are_left_out():
     uniform = ladder(model(family="uniform"), [0.1] * 20, thresholds=())
-    assert [one.method for one in uniform.curves] == ["expected", "volterra", "fsl", "asymptotic"]
+    assert [curve.method for curve in uniform.curves] == ["expected", "volterra", "fsl", "asymptotic"]
     matrix = np.random.default_rng(0).standard_normal((3, 5))
     projected = ladder(model(size=3, features=5, projection=matrix), [0.02] * 20, thresholds=())
-    assert [one.method for one in projected.curves] == ["expected", "sde-physical", "sde-intrinsic", "volterra", "fsl"]
+    assert [curve.method for curve in projected.curves] == [
+        "expected",
+        "sde-physical",
+        "sde-intrinsic",
+        "volterra",
+        "fsl",
+    ]
     infinite = ladder(model(size=math.inf), [0.1] * 20, thresholds=(0.1,))
     assert len(infinite.curves) == 6 and len(infinite.breaking) == 5
     with pytest.raises(ValueError, match="no rung 'sgd'"):

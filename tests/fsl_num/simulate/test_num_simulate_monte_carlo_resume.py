@@ -216,14 +216,14 @@ def test_a_half_checkpoint_is_refused(tmp_path):
 
 
 def test_chunks_that_wait_for_their_turn_are_kept(tmp_path):
-    one = Moments(3, np.array([1.0, 2.0]), np.array([0.5, 0.25]))
-    finished = Finished().with_chunk(0, one).with_chunk(2, one).with_chunk(5, one)
+    moments = Moments(3, np.array([1.0, 2.0]), np.array([0.5, 0.25]))
+    finished = Finished().with_chunk(0, moments).with_chunk(2, moments).with_chunk(5, moments)
     file = Checkpoint(tmp_path / "runs.npz", {"seed": "1"})
     assert file.load().chunks == 0
     file.save(finished)
     found = Checkpoint(tmp_path / "runs.npz", {"seed": "1"}).load()
     assert (found.merged, found.chunks, [index for index, _ in found.waiting]) == (1, 3, [2, 5])
     assert found.has(0) and found.has(5) and not found.has(1)
-    closed = found.with_chunk(1, one)
+    closed = found.with_chunk(1, moments)
     assert (closed.merged, closed.total.count, closed.total.mean.tolist()) == (3, 9, [1.0, 2.0])
     assert digest(np.zeros(2)) != digest(np.zeros(2, np.float32)) != digest(np.zeros((2, 1), np.float32))

@@ -203,8 +203,8 @@ def cluster(tmp_path, monkeypatch):
         return client
 
     yield make
-    for thing in reversed(made):
-        thing.close()
+    for cluster in reversed(made):
+        cluster.close()
 
 
 @pytest.mark.filterwarnings("default")

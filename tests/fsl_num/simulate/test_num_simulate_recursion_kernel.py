@@ -56,9 +56,9 @@ def test_a_million_steps_round_like_one():
     turn, tail = mp.mpf(eta), mp.mpf(problem.tail)
     # x <- ((1 - eta)^2 + 2 eta^2) x + eta^2 (tail + 1): its own fourth moment and its own share of the loss
     factor = (1 - turn) ** 2 + 2 * turn**2
-    rest = turn**2 * (tail + 1) / (1 - factor)
+    limit = turn**2 * (tail + 1) / (1 - factor)
     for step, risk in zip(found.step.tolist(), found.excess_risk, strict=True):
-        truth = (tail + rest + (1 - rest) * factor**step) / 2
+        truth = (tail + limit + (1 - limit) * factor**step) / 2
         assert abs(risk - truth) < 6e-16 * truth
 
 

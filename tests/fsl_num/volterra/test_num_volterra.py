@@ -127,7 +127,7 @@ def test_compression_does_not_change_the_solution() -> None:
     rates, signals = (np.arange(1.0, 501.0) ** -power for power in (1.8, 1.0 + 0.5 * 1.8))
     written_out = Model(noise=1.0, spectrum=Spectrum(rates, signals, tail=model.approximation_error))
     t = plan.total_intrinsic_time * np.array([0.01, 0.5, 0.9, 1.0])
-    short, full = (loss_of(Problem(each, gamma=plan), t) for each in (model, written_out))
+    short, full = (loss_of(Problem(model_of, gamma=plan), t) for model_of in (model, written_out))
     assert "500 modes" in full.message and "500 modes" not in short.message
     assert (np.abs(short.values - full.values) <= short.error + full.error).all()
 

@@ -79,7 +79,7 @@ def test_the_sums_of_a_given_spectrum_are_written_out(closure: str) -> None:
     found = TransferSums(MP, problem, MP.mpf(0.5)).at(MP.mpc(2))
     kernel = sum(x**2 / (2 + r) for x, r in zip((1.0, 0.5, 0.25), rates, strict=True))
     signal = sum(w / (2 + r) for w, r in zip((0.3, 0.2, 0.7), rates, strict=True))
-    assert [float(each.real) for each in found] == pytest.approx([kernel, signal], rel=1e-14)
+    assert [float(value.real) for value in found] == pytest.approx([kernel, signal], rel=1e-14)
 
 
 SHARP = private_context(25)

@@ -14,8 +14,8 @@ flint = pytest.importorskip("flint")
 
 
 def _modes(rate: float, weight: float, remainder: Remainder | None = None) -> BallModes:
-    one = flint.arb(1)
-    return BallModes([one * rate], [one * weight], [one], flint.arb(0), flint.arb(0), remainder, [1])
+    unit = flint.arb(1)
+    return BallModes([unit * rate], [unit * weight], [unit], flint.arb(0), flint.arb(0), remainder, [1])
 
 
 def _advance(bounds: ErrorBounds, width: float, end: float, **values: float) -> None:
@@ -39,8 +39,8 @@ def test_one_mode_pushed_in_one_direction(feedback: float, width: float, jump: f
         first = jump if panel < 20 else 0.0
         push = slope if panel < 20 else 0.0
         # e' = -(r - gamma w) e + push/width after the jump
-        rest = push / width / left
-        error = rest + (error + first - rest) * math.exp(-left * width)
+        limit = push / width / left
+        error = limit + (error + first - limit) * math.exp(-left * width)
         _advance(bounds, width, panel * width, gamma=gamma, jump=first, size=push, slope=push)
         radius = float(bounds.radius)
         # 1e-12: rounding of the closed form in float64

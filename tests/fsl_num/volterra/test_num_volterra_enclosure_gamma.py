@@ -81,8 +81,8 @@ def test_steps_of_one_gamma_are_one_piece() -> None:
     ]
     # 0.5/1 three times and 0.25/0.5 are the same gamma, and 0.5/2 twice
     assert found == [(0, Fraction(7, 4), Fraction(1, 2)), (Fraction(7, 4), 1, Fraction(1, 4))]
-    one = pieces(flint, _problem(Discrete(rates=[0.5, 0.25], batch_sizes=[2.0])))
-    assert [_fraction(*x.coefficients) for x in one] == [Fraction(1, 4), Fraction(1, 8)]
+    merged = pieces(flint, _problem(Discrete(rates=[0.5, 0.25], batch_sizes=[2.0])))
+    assert [_fraction(*x.coefficients) for x in merged] == [Fraction(1, 4), Fraction(1, 8)]
 
 
 def test_a_constant_gamma_is_what_was_given() -> None:
@@ -114,7 +114,7 @@ def test_a_horizon_cuts_the_pieces() -> None:
 def _proved(coefficients: list[Any], length: float) -> bool:
     """Whether a polynomial is known not to be negative up to ``length``; the problem itself has seen another gamma."""
     problem = _problem(PPoly(np.array([[1.0]]), np.array([0.0, length])), length)
-    table = np.array([[float(each)] for each in reversed(coefficients)])
+    table = np.array([[float(coefficient)] for coefficient in reversed(coefficients)])
     object.__setattr__(problem, "gamma", PPoly(table, np.array([0.0, length])))
     try:
         pieces(flint, problem)

@@ -66,8 +66,8 @@ def _one_mode(rates: Any, batches: Any, delta: Any, noise: Any) -> list[Any]:
     u, found = MP.mpf(1), [1 + delta]
     for rate, batch in zip(rates, batches, strict=True):
         gamma = MP.mpf(float(rate)) / MP.mpf(float(batch))
-        rest = gamma * (delta + noise) / (2 - gamma)
-        u = rest + (u - rest) * MP.exp((gamma - 2) * MP.mpf(float(rate)))
+        limit = gamma * (delta + noise) / (2 - gamma)
+        u = limit + (u - limit) * MP.exp((gamma - 2) * MP.mpf(float(rate)))
         found.append(delta + u)
     return found
 
@@ -220,7 +220,7 @@ def test_the_tables_lose_three_bits_a_stage_whatever_the_bits(stages: int, bits:
 
 @pytest.mark.parametrize("wanted", [[], ["1/2"], ["1/100", "7/2"]])
 def test_panels_grow_and_end_where_they_are_wanted(wanted: list[str]) -> None:
-    marks = [flint.fmpq(*(int(x) for x in each.split("/"))) for each in wanted]
+    marks = [flint.fmpq(*(int(x) for x in text.split("/"))) for text in wanted]
     piece = Piece(flint.fmpq(3), flint.fmpq(5), [flint.fmpq(2), flint.fmpq(-1, 4), flint.fmpq(1, 8)])
     found = cut(flint, piece, marks, 0.02, 1.6)
     ends = [x.time - 3 for x in found]

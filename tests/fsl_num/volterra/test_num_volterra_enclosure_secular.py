@@ -28,9 +28,9 @@ def test_one_mode_is_one_exponential(closure: str) -> None:
     found = secular_values(flint, modes, flint.arb(gamma), closure, [flint.arb(0), flint.arb(2)])
     # u' = -left u + gamma (delta + sigma^2)
     left = 2.0 - gamma * (2.0 if closure == "gaussian" else 1.0)
-    rest = gamma * (delta + noise) / left
+    limit = gamma * (delta + noise) / left
     for value, t in zip(found, (0.0, 2.0), strict=True):
-        assert float(value) == pytest.approx(delta + rest + (3.0 - rest) * math.exp(-left * t), rel=1e-13, abs=0.0)
+        assert float(value) == pytest.approx(delta + limit + (3.0 - limit) * math.exp(-left * t), rel=1e-13, abs=0.0)
 
 
 def test_a_mode_too_weak_for_floats_leaves_the_others_as_they_are() -> None:

@@ -112,12 +112,12 @@ def test_an_error_below_the_smallest_float_is_not_zero():
 def test_results_cannot_be_changed_and_compare_without_comparing_arrays_as_such():
     compared = {"Found", "Radau", "Problem", "_Tables"}  # by all of their fields
     packages = (fsl_num.volterra, fsl_num.schedules)
-    found = [each for top in packages for each in walk_packages(top.__path__, f"{top.__name__}.")]
-    homes = [each.name for each in found if not each.ispkg]
+    found = [module for top in packages for module in walk_packages(top.__path__, f"{top.__name__}.")]
+    homes = [module.name for module in found if not module.ispkg]
     for home in (*homes, "fsl_num.functional", "fsl_num.evolution", "fsl_num.growth"):
-        for name, each in vars(import_module(home)).items():
-            if isinstance(each, type) and is_dataclass(each) and each.__module__ == home:
-                assert each.__dataclass_params__.frozen, name
-                arrays = any("Array" in str(field.type) and field.compare for field in fields(each))
-                as_values = issubclass(each, Result) or each.__eq__ is object.__eq__
+        for name, value in vars(import_module(home)).items():
+            if isinstance(value, type) and is_dataclass(value) and value.__module__ == home:
+                assert value.__dataclass_params__.frozen, name
+                arrays = any("Array" in str(field.type) and field.compare for field in fields(value))
+                as_values = issubclass(value, Result) or value.__eq__ is object.__eq__
                 assert not arrays or name in compared or as_values, name

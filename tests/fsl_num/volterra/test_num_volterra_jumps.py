@@ -30,15 +30,15 @@ class Drop(Schedule):
     late: bool
 
     def _rate(self, remaining: Any) -> Any:
-        rest = self.steps - self.at
-        return np.where(remaining > rest if self.late else remaining >= rest, self.peak, self.after)
+        left = self.steps - self.at
+        return np.where(remaining > left if self.late else remaining >= left, self.peak, self.after)
 
     def _elapsed(self, tau: Any) -> Any:
         return self.peak * np.minimum(tau, self.at) + self.after * np.maximum(tau - self.at, 0.0)
 
     def _left(self, remaining: Any) -> Any:
-        rest = self.steps - self.at
-        return self.after * np.minimum(remaining, rest) + self.peak * np.maximum(remaining - rest, 0.0)
+        left = self.steps - self.at
+        return self.after * np.minimum(remaining, left) + self.peak * np.maximum(remaining - left, 0.0)
 
     @property
     def physical_breaks(self) -> tuple[float, ...]:
@@ -63,14 +63,14 @@ def test_the_convention_at_a_jump_does_not_matter(steps: float, at: float, share
     cut = early.breaks[0]
     end = cut + share * (early.total_intrinsic_time - cut)  # share 0: the horizon is the jump itself
     breaks = (cut,) if share else ()
-    rest: dict[str, Any] = {"horizon": end}
+    settings: dict[str, Any] = {"horizon": end}
     plans: list[Any] = [early, drop(steps, at, True)]
     functions: list[Any] = [
         lambda t: np.where(t < cut, 0.4, 0.05),
         lambda t: np.where(t <= cut, 0.4, 0.05),
     ]
-    problems = [problem_of(**MODEL, **rest, gamma=plan) for plan in plans]
-    problems += [problem_of(**MODEL, **rest, gamma=function, breaks=breaks) for function in functions]
+    problems = [problem_of(**MODEL, **settings, gamma=plan) for plan in plans]
+    problems += [problem_of(**MODEL, **settings, gamma=function, breaks=breaks) for function in functions]
     exact = truth([(cut, 0.4), (end - cut, 0.05)])
     for problem in problems:
         found = loss_of(problem, [0.4 * end, cut, end])

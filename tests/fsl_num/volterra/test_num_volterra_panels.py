@@ -123,7 +123,7 @@ def test_panels_are_halved_until_two_solutions_agree(errors, rtol, levels):
     t = np.array([0.3, 0.9, 3.0])
     values, error, facts = refined(SMALL, known(errors, calls), t, rtol, 1e-7, 9)
     assert len(calls) == levels and all(np.array_equal(b[::2], a) for a, b in zip(calls[:-1], calls[1:], strict=True))
-    sizes = [each.size - 1 for each in calls]
+    sizes = [ends_of.size - 1 for ends_of in calls]
     assert facts == {"panels": sizes[-1], "modes": 9, "evaluations": 6 * sum(sizes)}
     last, before = errors[levels - 1], errors[levels - 2]
     exact = (2.0 + t) * (1.0 + last * np.array([1.0, 1.0, 0.1]))

@@ -191,11 +191,11 @@ def test_a_mode_that_does_not_forget_brings_back_for_ever() -> None:
 
 @pytest.mark.parametrize(("closure", "gamma"), [("volterra", 2.0), ("gaussian", 1.0)])
 def test_the_edge_of_stability_itself_is_unstable(closure: str, gamma: float) -> None:
-    one = {"size": 1, "closure": closure}
-    power_law(gamma=math.nextafter(gamma, 0.0), **one).require_stable()
+    settings = {"size": 1, "closure": closure}
+    power_law(gamma=math.nextafter(gamma, 0.0), **settings).require_stable()
     name = r"gamma_max tr\(H\)/2" if closure == "volterra" else "the sum over j of gamma_max lambda_j"
     with pytest.raises(UnstableProblemError, match=rf"^{name}.* = 1 must be below 1 \(gamma_max = {gamma:g}\)"):
-        power_law(gamma=gamma, **one).require_stable()
+        power_law(gamma=gamma, **settings).require_stable()
 
 
 def test_the_loss_without_noise_and_the_kernel_are_sums_over_modes() -> None:

@@ -83,7 +83,7 @@ def test_what_late_times_make_of_a_rounded_rate_is_claimed(short_of_the_edge):
     model = Model(noise=0.0, spectrum=Spectrum([1.0, 0.25], [1.0, 0.5]))
     problem = Problem(model, gamma=(1.0 - short_of_the_edge) * 2.0 / 1.25, horizon=10.0 / short_of_the_edge)
     times = np.geomspace(1.0, problem.end, 7)
-    found, exact = (loss_of(problem, times, **how) for how in ({"method": "secular"}, {"digits": 25}))
+    found, exact = (loss_of(problem, times, **options) for options in ({"method": "secular"}, {"digits": 25}))
     true = np.array([abs(float(value - float(own))) for value, own in zip(exact.values, found.values, strict=True)])
     assert (true <= found.error).all() and (found.error < 1e-7 * found.values).all()
     assert (np.diff(found.error / found.values) > 0.0).all()
@@ -141,7 +141,7 @@ def test_zeros_of_the_secular_equation_in_thirty_digits(gamma):
     found, error = secular_zeros(rates, weights, gamma)
     mp = mpmath.mp.clone()
     mp.dps = 30
-    r, w = ([mp.mpf(each) for each in of.tolist()] for of in (rates, weights))
+    r, w = ([mp.mpf(value) for value in of.tolist()] for of in (rates, weights))
     for k in range(4):
         x, wrong = mp.mpf(float(found[k])), mp.mpf(float(error[k]))
         # 1 - gamma sum_j w_j/(p + r_j) changes its sign within the error: there is the zero

@@ -66,7 +66,7 @@ def test_waves_that_the_panels_miss_are_said_to_need_breaks():
 def test_without_signal_and_noise_there_is_no_risk(gamma, options):
     nothing = Model(spectrum=Spectrum([1.0, 0.3], [0.0, 0.0]), noise=0.0)
     found = solve(Problem(nothing, gamma=gamma, horizon=9.0), [0.0, 0.53, 9.0], **options)
-    assert [float(each) for each in found.excess_risk] == [0.0] * 3 == found.error.tolist() and found.success
+    assert [float(value) for value in found.excess_risk] == [0.0] * 3 == found.error.tolist() and found.success
 
 
 def test_steep_sums_of_a_small_model_are_solved_to_what_is_claimed():

@@ -40,8 +40,8 @@ def problems(draw, sizes=(1, 2, 7, 60, 300), steps=60):
 
 def parts_of(problem):
     spectrum, plan = problem.model.spectrum, problem.gamma
-    rest = (plan.rates, plan.batch_sizes, problem.closure == "gaussian")
-    return spectrum.eigenvalues, spectrum.signals, spectrum.tail, problem.model.noise, *rest
+    details = (plan.rates, plan.batch_sizes, problem.closure == "gaussian")
+    return spectrum.eigenvalues, spectrum.signals, spectrum.tail, problem.model.noise, *details
 
 
 tolerances = st.sampled_from([1e-4, 1e-6, 1e-8, 1e-10, 1e-12])
@@ -182,7 +182,7 @@ def one_mode(rate, signal, delta, noise, eta, batch, steps):
     """f after equal steps of one mode, to 50 digits: all numbers are the given floats."""
     mp = mpmath.mp.clone()
     mp.dps = 50
-    rate, signal, delta, noise, eta, batch = (mp.mpf(each) for each in (rate, signal, delta, noise, eta, batch))
+    rate, signal, delta, noise, eta, batch = (mp.mpf(value) for value in (rate, signal, delta, noise, eta, batch))
     slope, push = eta / batch * rate**2 - 2 * rate, eta / batch * rate**2 * (delta + noise)
     return delta + signal * mp.exp(slope * eta * steps) + push * mp.expm1(slope * eta * steps) / slope
 
@@ -250,6 +250,6 @@ def test_no_claim_of_a_gradient_is_too_small(kind, steps, seed, rtol):
         assert abs(found.rates[k] - slope) <= found.rates_error[k] + 1e-9 * scale[0]
         gamma = rates[k] / batches[k]
         moved = [batches + unit * (rates[k] / (gamma + by * gamma) - batches[k]) for by in (1e-6, -1e-6)]
-        ends = [in_long_doubles(*known, rates, each, False)[-1] for each in moved]
+        ends = [in_long_doubles(*known, rates, rates_moved, False)[-1] for rates_moved in moved]
         slope = float((ends[0] - ends[1]) / (4e-6 * gamma))
         assert abs(found.gammas[k] - slope) <= found.gammas_error[k] + 1e-9 * scale[1]

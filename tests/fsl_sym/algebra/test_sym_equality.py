@@ -142,11 +142,11 @@ def test_sample_points_are_inside_the_ranges_and_tell_symbols_apart() -> None:
     assert len(points) == 3 and len(sample_points([beta], 2)) == 2
     for point in points:
         assert all(value.is_Rational and value > 0 for value in point.values())
-        assert all(point[each].is_Integer for each in (M, K, j, *WHOLE))
+        assert all(point[symbol].is_Integer for symbol in (M, K, j, *WHOLE))
         assert point[beta] > 1 and point[a] > point[b] and point[tau] < point[K]
         assert point[p] != point[beta] - 1  # no resonance
-        assert len({point[each] for each in FRESH}) == len(FRESH)
-        assert len({point[each] for each in WHOLE}) == len(WHOLE)
+        assert len({point[symbol] for symbol in FRESH}) == len(FRESH)
+        assert len({point[symbol] for symbol in WHOLE}) == len(WHOLE)
     for symbol in points[0]:
         assert len({point[symbol] for point in points}) == 3, symbol
     assert sample_points([z, a]) == sample_points([a, z])

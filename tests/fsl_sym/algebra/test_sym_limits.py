@@ -97,8 +97,8 @@ def test_a_limit_beyond_the_expansion_is_declined_and_never_wrong() -> None:
         assert below == 0 if n <= 4 else below in (None, 0)
         assert limit_value((exp(t) - shown) / t ** (n + 1), t, ZERO) is None
     # the same for the incomplete gamma function: lowergamma(s, t) = t^s (1/s - t/(s + 1) + ...)
-    rest = (lowergamma(s, t) - t**s / s) / t ** (s + 1)
-    assert limit_value(rest, t, ZERO) is None
+    function = (lowergamma(s, t) - t**s / s) / t ** (s + 1)
+    assert limit_value(function, t, ZERO) is None
 
 
 @pytest.mark.parametrize("power", [Rational(1, 3), ONE, 2 + s])
@@ -153,8 +153,8 @@ def test_sums_that_do_not_enter_linearly_are_named() -> None:
     for term in (powers**2, exp(powers), 1 + 1 / powers):
         with pytest.raises(ValueError, match="does not enter linearly"):
             summands(term)
-    parts, rest = summands(a * (powers + b) - 2 * powers + linear)
-    assert rest == a * b and parts.keys() == {powers.limits[0]}
+    parts, remainder = summands(a * (powers + b) - 2 * powers + linear)
+    assert remainder == a * b and parts.keys() == {powers.limits[0]}
     # as a function of j: a j^-beta - 2 j^-beta + j
     assert parts[powers.limits[0]].subs({j: 4, beta: Rational(3, 2), a: 5}) == Rational(3, 8) + 4
     assert summands(a + pi) == ({}, a + pi)

@@ -111,8 +111,8 @@ def test_powers_that_leave_no_strip_are_summed_by_themselves(power: Expr) -> Non
     alone = harmonic_sum_asymptotics(3 * u**power, u, Integer(2), Integer(2), t)
     assert alone.expression == 3 * zeta(2 + 2 * power) * t**power and alone.error == 0
     whole = harmonic_sum_asymptotics(3 * u**power + exp(-u), u, Integer(2), Integer(2), t)
-    rest = harmonic_sum_asymptotics(exp(-u), u, Integer(2), Integer(2), t)
-    assert whole.expression == alone.expression + rest.expression and whole.error == rest.error
+    exponential = harmonic_sum_asymptotics(exp(-u), u, Integer(2), Integer(2), t)
+    assert whole.expression == alone.expression + exponential.expression and whole.error == exponential.error
     assert whole.function(u) == 3 * u**power + exp(-u)
     # 1 - exp(-u) converges at w = 1 together alone: there a power is split off, and the rest keeps its logarithm
     shifted = harmonic_sum_asymptotics(1 - exp(-u) + u, u, Integer(1), Integer(2), t, 2 * t)

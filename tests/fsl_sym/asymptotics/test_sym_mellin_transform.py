@@ -142,7 +142,7 @@ def test_a_function_is_the_sum_of_its_pieces(name: str) -> None:
         point = {U: at, s: Rational(2, 5)}
         assert abs((whole - f).subs(point).evalf(30)) < Rational(1, 10**25)
     moved = [piece.at({s: Rational(2, 5)}) for piece in pieces(f, U)]
-    assert all(s not in each.value(U).free_symbols for each in moved)
+    assert all(s not in piece.value(U).free_symbols for piece in moved)
 
 
 @pytest.mark.parametrize(
@@ -238,8 +238,8 @@ def test_gamma_functions_are_moved_and_not_changed(expression: Expr) -> None:
     shown = positive_gammas(expression)
     for point in ({beta: Rational(7, 3), s: Rational(2, 5)}, {beta: Rational(3, 2), s: Rational(9, 4)}):
         assert abs((shown / expression).subs(point).evalf(30) - 1) < Rational(1, 10**25)
-    for each in shown.atoms(gamma):
-        assert each.args[0].subs({beta: Rational(5, 4), s: Rational(1, 9)}) > 0 or each.args[0].has(beta)
+    for factor in shown.atoms(gamma):
+        assert factor.args[0].subs({beta: Rational(5, 4), s: Rational(1, 9)}) > 0 or factor.args[0].has(beta)
     assert gamma(-1 / beta) not in shown.atoms(gamma)
 
 

@@ -27,12 +27,12 @@ alpha, lam, S = PARAMETERS
 def fractions_of(order):
     if order is None:
         return None
-    return tuple(Fraction(int(each.p), int(each.q)) for each in (order.power, order.log_power))
+    return tuple(Fraction(int(exponent.p), int(exponent.q)) for exponent in (order.power, order.log_power))
 
 
 def found_at(region, variables):
-    ranges = [region.variables[each] for each in variables]
-    return fractions_of(region.loss), [(fractions_of(each.lower), fractions_of(each.upper)) for each in ranges]
+    ranges = [region.variables[variable] for variable in variables]
+    return fractions_of(region.loss), [(fractions_of(ends.lower), fractions_of(ends.upper)) for ends in ranges]
 
 
 def compare(law, ask, point):
@@ -77,7 +77,7 @@ def test_a_random_law_with_parameters_agrees_with_the_oracle_at_points(law, rang
         if domain.contains(point):
             region = compare(law, lambda point=point: solution.at(point), point)
             if region is not None:
-                assert check(region.certificate, {each: number(value) for each, value in point.items()})
+                assert check(region.certificate, {symbol: number(value) for symbol, value in point.items()})
 
 
 # ---- laws whose walls are awkward ------------------------------------------------------------------------------------
@@ -95,7 +95,7 @@ def monomial(power=0, log_power=0, **exponents):
 
 
 def plain(*monomials):
-    return tuple((each, ()) for each in monomials)
+    return tuple((monomial, ()) for monomial in monomials)
 
 
 def least_one(*names):
@@ -143,23 +143,25 @@ PARAMETERS_OF = {"one bound becomes active": 3}
 @pytest.mark.parametrize("name", TIED)
 def test_regions_cover_do_not_overlap_and_hold_what_the_oracle_says(name):
     law = TIED[name]
-    parameters = {each: (0, None) for each in PARAMETERS[: PARAMETERS_OF.get(name, 2)]}
+    parameters = {parameter: (0, None) for parameter in PARAMETERS[: PARAMETERS_OF.get(name, 2)]}
     solution = optimal_exponents(law.loss(), law.variables, N, law.constraints(), parameters)
     points = solution.law.domain.sample(10, seed=3)
-    points += [{each: Fraction(int(value)) for each, value in zip(parameters, ends, strict=False)} for ends in ENDS]
     points += [
-        {each: Fraction(int(value.p), int(value.q)) for each, value in region.witness.items()}
+        {parameter: Fraction(int(value)) for parameter, value in zip(parameters, ends, strict=False)} for ends in ENDS
+    ]
+    points += [
+        {parameter: Fraction(int(value.p), int(value.q)) for parameter, value in region.witness.items()}
         for region in solution.regions
     ]
     for point in points:
         homes = [region for region in solution.regions if region.contains(point)]
         assert len(homes) == 1, (point, [region.condition for region in solution.regions])
-        exact_point = {each: number(value) for each, value in point.items()}
+        exact_point = {parameter: number(value) for parameter, value in point.items()}
         value, ranges = law.oracle(point)
         (home,) = homes
         assert fractions_of(home.loss.subs(exact_point)) == value
-        told = [home.variables[each].subs(exact_point) for each in law.variables]
-        assert [(fractions_of(each.lower), fractions_of(each.upper)) for each in told] == ranges
+        told = [home.variables[variable].subs(exact_point) for variable in law.variables]
+        assert [(fractions_of(ends.lower), fractions_of(ends.upper)) for ends in told] == ranges
         if solution.complete:
             assert any(check(certificate, exact_point) for certificate in home.certificates)
 
@@ -170,7 +172,7 @@ ENDS = ((1, 1, 1), (2, 1, 1), (1, 2, 1), (1, 2, 3))
 def test_each_certificate_holds_at_its_witness():
     law = TIED["one bound becomes active"]
     solution = optimal_exponents(
-        law.loss(), law.variables, N, law.constraints(), {each: (0, None) for each in PARAMETERS}
+        law.loss(), law.variables, N, law.constraints(), {parameter: (0, None) for parameter in PARAMETERS}
     )
     assert solution.complete
     assert {region.loss.power for region in solution.regions} == {
@@ -195,7 +197,7 @@ def test_model_and_data_under_their_product():
 def test_a_wall_that_is_a_product_of_parameters():
     a, b, c = symbols("a b c")
     loss = M * Min(N ** (-a * b), N**-c)
-    solution = optimal_exponents(loss, [M], N, [M >= 1], {each: (0, None) for each in (a, b, c)})
+    solution = optimal_exponents(loss, [M], N, [M >= 1], {parameter: (0, None) for parameter in (a, b, c)})
     assert solution.complete
     assert {region.loss.power for region in solution.regions} == {-a * b, -c}
     for region in solution.regions:

@@ -73,7 +73,7 @@ def test_a_scaled_or_negated_proof_is_refused(name):
         for factor in (Integer(0), Integer(-1), Rational(1, 2), Integer(2)):
             if proof.infeasible and factor > 0:
                 continue  # a proof of infeasibility may be scaled
-            scaled = tuple(factor * each for each in proof.multipliers)
+            scaled = tuple(factor * weight for weight in proof.multipliers)
             assert not check(with_proof(certificate, index, multipliers=scaled), point)
 
 
@@ -128,7 +128,7 @@ def test_another_winner_or_a_false_infeasibility_is_refused():
                 sum(c.subs(LARGE_POINT) * p[k].subs(LARGE_POINT) for c, p in zip(row, LARGE.point, strict=True))
                 for k in range(3)
             )
-            >= tuple(each.subs(LARGE_POINT) for each in bound)
+            >= tuple(order.subs(LARGE_POINT) for order in bound)
             for row, bound in zip(rows, right, strict=True)
         )
     ]
@@ -137,7 +137,7 @@ def test_another_winner_or_a_false_infeasibility_is_refused():
 
 def test_a_certificate_does_not_hold_outside_its_cell():
     solution = optimal_exponents(M * Min(N**-a, N**-b), [M], N, [M >= 1], {a: (0, None), b: (0, None)})
-    (region,) = [each for each in solution.regions if each.contains({a: 1, b: 2})]
+    (region,) = [region for region in solution.regions if region.contains({a: 1, b: 2})]
     assert check(region.certificates[0], {a: Integer(1), b: Integer(2)})
     assert not check(region.certificates[0], {a: Integer(2), b: Integer(1)})
 
@@ -164,16 +164,16 @@ def growth(expression, point):
         return (Fraction(0), Fraction(1))
     if expression.is_Rational:
         return (Fraction(0), Fraction(0))
-    parts = [growth(each, point) for each in expression.args[: 1 if isinstance(expression, Pow) else None]]
+    parts = [growth(part, point) for part in expression.args[: 1 if isinstance(expression, Pow) else None]]
     if isinstance(expression, Add | Max):
         return max(parts)
     if isinstance(expression, Min):
         return min(parts)
     if isinstance(expression, Mul):
-        return tuple(sum(each[k] for each in parts) for k in (0, 1))
+        return tuple(sum(part[k] for part in parts) for k in (0, 1))
     assert isinstance(expression, Pow)
     factor = Fraction(int(expression.exp.p), int(expression.exp.q))
-    return tuple(factor * each for each in parts[0])
+    return tuple(factor * exponent for exponent in parts[0])
 
 
 def holds(relation, point):

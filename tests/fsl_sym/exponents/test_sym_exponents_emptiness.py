@@ -69,7 +69,7 @@ def test_a_box_with_a_point_is_never_called_empty(data):
 )
 def test_contradictions_are_seen(polynomials, signs, empty):
     _, tool = emptiness([(0, None), (0, None)], polynomials)
-    assert says_empty(tool, {wall: frozenset(each) for wall, each in enumerate(signs)}) is empty
+    assert says_empty(tool, {wall: frozenset(wall_signs) for wall, wall_signs in enumerate(signs)}) is empty
 
 
 def test_the_ends_of_a_range_count():

@@ -168,7 +168,7 @@ def test_odd_laws_are_noted():
     (note,) = floor.notes
     assert "the constant term 169/100" in note and note in str(floor) and "169/100" in as_latex(floor)
     forgotten = optimal_exponents(1 / M + 1 / D, [M], N, TIE)
-    assert any("D stands with the budget in Eq(D*M, N)" in each for each in forgotten.notes)
+    assert any("D stands with the budget in Eq(D*M, N)" in note for note in forgotten.notes)
     assert optimal_exponents(1 / M + 1 / D, [M, D], N, TIE).notes == ()
     assert "note" not in str(optimal_exponents(1 / M + 1 / D, [M, D], N, TIE))
 

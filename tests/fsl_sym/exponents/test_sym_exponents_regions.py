@@ -30,7 +30,7 @@ ALL = [M * D * T <= C, *SIZES, T >= 1]
 
 
 def positive(*parameters):
-    return {each: (0, None) for each in parameters}
+    return {parameter: (0, None) for parameter in parameters}
 
 
 def chinchilla(a, b):
@@ -144,7 +144,7 @@ def test_textbook_laws_are_solved_completely_and_truly(name):
         assert value == known(*point.values()), point
     for region in solution.regions:
         assert region.contains(region.witness)
-        assert all(check(each, each.witness) for each in region.certificates)
+        assert all(check(certificate, certificate.witness) for certificate in region.certificates)
 
 
 def test_no_half_line_of_ridge_regression_is_left_out():
@@ -242,7 +242,7 @@ def test_no_time_at_all_leaves_everything_unresolved():
     solution = optimal_exponents(*law, parameters, max_time=1e-6)
     assert solution.regions == () and solution.unresolved == (True,)
     assert "unresolved: everywhere" in str(solution) and r"\text{everywhere}" in as_latex(solution)
-    point = {each: Fraction(1, 2) for each in parameters}
+    point = {parameter: Fraction(1, 2) for parameter in parameters}
     afresh = optimal_exponents_at(*law, parameters, point)
     assert pair(afresh.loss) == truth(*law, point)[0] and check(afresh.certificate, point)
     assert solution.at(point) == afresh
@@ -252,7 +252,7 @@ def test_progress_grows_from_nothing_to_all():
     *law, parameters, _ = TEXTBOOK["the lesser of two methods"]
     seen = []
     solution = optimal_exponents(*law, parameters, progress=seen.append)
-    shares = [each.share for each in seen]
+    shares = [step.share for step in seen]
     assert shares == sorted(shares) and shares[-1] == pytest.approx(1)
     assert seen[-1].certified > seen[0].certified and seen[-1].unresolved == 0 and solution.complete
 
@@ -278,5 +278,5 @@ def test_conditions_are_relations_and_their_conjunction():
     solution = optimal_exponents(*TEXTBOOK["the lesser of two methods"][:5])
     for region in solution.regions:
         assert region.condition == (And(*region.conditions) if len(region.conditions) > 1 else region.conditions[0])
-        for each in region.conditions:
-            assert not isinstance(each, Ne) and each.rhs == 0
+        for condition in region.conditions:
+            assert not isinstance(condition, Ne) and condition.rhs == 0

@@ -36,13 +36,13 @@ N = Symbol("n", positive=True, integer=True)
 def number(value: Expr, digits: int = 40) -> Expr:
     """Sums added term by term in numbers: sympy would look for a closed form first."""
 
-    def add_up(one: Sum) -> Expr:
-        (index, first, last) = one.limits[0]
-        term = lambdify(index, one.function, "mpmath")
+    def add_up(total: Sum) -> Expr:
+        (index, first, last) = total.limits[0]
+        term = lambdify(index, total.function, "mpmath")
         with mpmath.workdps(digits + 5):
             return Float(mpmath.fsum(term(mpmath.mpf(k)) for k in range(first, last + 1)), digits)
 
-    return value.xreplace({one: add_up(one) for one in value.atoms(Sum)}).evalf(digits)
+    return value.xreplace({total: add_up(total) for total in value.atoms(Sum)}).evalf(digits)
 
 
 def integrated(integrand: Expr, last: Expr) -> Expr:
@@ -57,9 +57,9 @@ QUADRATURE = Rational(1, 10**12)
 
 @pytest.mark.parametrize("name", ["constant", "exp-decay", "power-decay", "linear"])
 def test_noise_is_the_integral_over_the_schedule(name: str) -> None:
-    one = schedule(name)
+    plan = schedule(name)
     values = {a: Rational(3, 2), b: Rational(1, 4), K: Integer(20), p: Rational(7, 5)}
-    set_ = one.at({key: value for key, value in values.items() if key in one.parameters})
+    set_ = plan.at({key: value for key, value in values.items() if key in plan.parameters})
     spectrum = {M: Integer(3), beta: Rational(3, 2)}
     total = set_.total
     kernel = sum(k ** (-Rational(3)) * exp(-2 * k ** (-Rational(3, 2)) * (total - t)) for k in map(Integer, (1, 2, 3)))
@@ -91,9 +91,9 @@ POINT = {beta: Rational(5, 4), T: Integer(400), T2: Integer(400)}
 
 def test_sharp_constants_of_i1_i2_and_the_stable_phase_to_25_digits() -> None:
     capacity, time = POINT[beta], POINT[T]
-    rest = harmonic_sum(remaining(U), U, remaining_series, Integer(0), capacity, time) / (4 * time)
+    noise = harmonic_sum(remaining(U), U, remaining_series, Integer(0), capacity, time) / (4 * time)
     left = harmonic_sum(exp(-2 * U), U, exponential_series, capacity, capacity, time) / 2
-    for form, exact in ((I2(), rest), (stable_phase_noise(), left), (I1(), zeta(capacity).evalf(50) / 2 - left)):
+    for form, exact in ((I2(), noise), (stable_phase_noise(), left), (I1(), zeta(capacity).evalf(50) / 2 - left)):
         assert form.asymptotics is not None
         assert abs(form.asymptotics.expression.subs(POINT).evalf(40) / exact - 1) < SHARP
 

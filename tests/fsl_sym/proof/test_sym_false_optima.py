@@ -62,7 +62,7 @@ def with_certificate(proof: Certificate, order: Order) -> Step:
 
 
 def chain(*steps: tuple[Expr, Expr, object] | Step) -> Derivation:
-    listed = tuple(each if isinstance(each, Step) else Step(*each, "a step") for each in steps)  # type: ignore[arg-type]
+    listed = tuple(step if isinstance(step, Step) else Step(*step, "a step") for step in steps)  # type: ignore[arg-type]
     return Derivation("chain", "A chain", listed)
 
 
@@ -87,8 +87,12 @@ def test_a_certificate_that_leaves_a_variable_out_is_none() -> None:
         lambda proof: {"point": ()},
         lambda proof: {"point": tuple(triple[:2] for triple in proof.point)},
         lambda proof: {"winner": 5},
-        lambda proof: {"branches": tuple(replace(one, multipliers=(*one.multipliers, ONE)) for one in proof.branches)},
-        lambda proof: {"branches": tuple(replace(one, multipliers=one.multipliers[:-1]) for one in proof.branches)},
+        lambda proof: {
+            "branches": tuple(replace(branch, multipliers=(*branch.multipliers, ONE)) for branch in proof.branches)
+        },
+        lambda proof: {
+            "branches": tuple(replace(branch, multipliers=branch.multipliers[:-1]) for branch in proof.branches)
+        },
     ],
 )
 def test_a_certificate_of_another_shape_is_refused(change: object) -> None:
@@ -123,7 +127,7 @@ def test_a_letter_has_one_value(values: tuple[Expr, Expr]) -> None:
     hard = least_orders("data")[2]
     for value in values:
         law = hard[0].before.subs(s, value)
-        rule = OptimalAt(hard, tuple((s, each) for each in values))
+        rule = OptimalAt(hard, tuple((s, value) for value in values))
         assert not Step(law, D**-value, rule, "twice").verify().holds
         assert Step(law, D**-value, OptimalAt(hard, ((s, value),)), "once").verify().holds
 

@@ -76,8 +76,8 @@ def test_a_sum_that_converges_is_not_two_that_do_not():
     # finitely many terms, terms of one sign, and one sum alone
     parts = Sum(1 / j, (j, 1, M)) - Sum(1 / (j + 1), (j, 1, M))
     assert held(Termwise(), Sum(1 / j - 1 / (j + 1), (j, 1, M)), parts)
-    both = Sum(j**-beta, (j, 1, oo)) + Sum(j**-3, (j, 1, oo))
-    assert held(Termwise(), Sum(j**-beta + j**-3, (j, 1, oo)), both)
+    apart = Sum(j**-beta, (j, 1, oo)) + Sum(j**-3, (j, 1, oo))
+    assert held(Termwise(), Sum(j**-beta + j**-3, (j, 1, oo)), apart)
     assert held(Termwise(), Sum(1 / j - 1 / (j + 1), (j, 1, oo)), Sum(1 / (j * (j + 1)), (j, 1, oo)))
 
 

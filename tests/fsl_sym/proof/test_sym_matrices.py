@@ -51,7 +51,7 @@ def value(expression: Expr) -> Expr:
     if isinstance(expression, Identity):
         return ImmutableMatrix.eye({n: 3, m: 2, 1: 1}[expression.shape[0]])
     if isinstance(expression, ZeroMatrix):
-        return ImmutableMatrix.zeros(*({n: 3, m: 2, 1: 1}[each] for each in expression.shape))
+        return ImmutableMatrix.zeros(*({n: 3, m: 2, 1: 1}[size] for size in expression.shape))
     if isinstance(expression, Transpose):
         return value(expression.arg).T
     if isinstance(expression, Trace):
@@ -59,9 +59,9 @@ def value(expression: Expr) -> Expr:
     if isinstance(expression, MatPow | Pow):
         return value(expression.base) ** expression.exp
     if isinstance(expression, MatAdd | Add | MatMul | Mul):
-        found, *rest = (value(each) for each in expression.args)
-        for each in rest:
-            found = found + each if isinstance(expression, MatAdd | Add) else found * each
+        found, *values_after = (value(argument) for argument in expression.args)
+        for factor in values_after:
+            found = found + factor if isinstance(expression, MatAdd | Add) else found * factor
         return found
     return expression.subs(c, Rational(2, 3))
 
@@ -183,10 +183,10 @@ def test_all_that_a_rule_was_told_and_used_is_printed() -> None:
 
 def test_means_of_two_scalars_are_not_multiplied() -> None:
     """Each has the mean 0, and with one equal to the other the mean of the product is a square."""
-    one, other = Symbol("e_1"), Symbol("e_2")
-    rules = MatrixIdentity(scalar_moments=((one, Integer(0)), (other, Integer(0))))
-    assert held(rules, Mean(one * A), ZeroMatrix(n, n))
-    assert not held(rules, Mean(one * other * A), ZeroMatrix(n, n))
+    first, other = Symbol("e_1"), Symbol("e_2")
+    rules = MatrixIdentity(scalar_moments=((first, Integer(0)), (other, Integer(0))))
+    assert held(rules, Mean(first * A), ZeroMatrix(n, n))
+    assert not held(rules, Mean(first * other * A), ZeroMatrix(n, n))
 
 
 def test_letters_that_look_alike_are_not_alike() -> None:

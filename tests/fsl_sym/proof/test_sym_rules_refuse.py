@@ -176,9 +176,9 @@ def test_a_sum_is_compared_only_with_its_own_integral(before: Expr, after: Expr,
     """The same factor exp(-2 T y^-beta) stands in every summand; the peak of v^2 exp(-2 T v) is (e T)^-2."""
 
     def damped(side: Expr) -> Expr:
-        for one in side.atoms(Sum, Integral):
-            index = one.limits[0][0]
-            side = side.xreplace({one: one.func(one.function * exp(-2 * T * index**-beta), *one.limits)})
+        for total in side.atoms(Sum, Integral):
+            index = total.limits[0][0]
+            side = side.xreplace({total: total.func(total.function * exp(-2 * T * index**-beta), *total.limits)})
         return side
 
     proof = SumToIntegral(PEAK, t, z**-beta, Maximum(t), exp(-2) / T**2)

@@ -70,7 +70,7 @@ def test_a_theorem_is_not_made_by_hand() -> None:
         replace(theorem, conclusion=equals(1, 2))  # type: ignore[type-var]
 
 
-@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))])
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda theorem: pickle.loads(pickle.dumps(theorem))])
 def test_a_copy_is_proved_anew(again: object) -> None:
     theorem = RIGHT.prove()
     twin = again(theorem)  # type: ignore[operator]
@@ -134,7 +134,7 @@ def test_a_chain_must_not_break() -> None:
         broken.prove()
     with pytest.raises(ValueError, match="no steps"):
         Derivation("x", "X", ())
-    assert [len(each) for each in chains("x", "X", (SQUARE, BACK, BACK))] == [2, 1]
+    assert [len(chain) for chain in chains("x", "X", (SQUARE, BACK, BACK))] == [2, 1]
 
 
 def test_a_derivation_is_a_sequence_and_renders_itself() -> None:
@@ -166,7 +166,7 @@ def test_what_two_relations_say_together() -> None:
 
     plain = ("=", "<=", ">=", "<", "~", "<~", "!=")
     known = {(first, second): of(first, second) for first in plain for second in plain}
-    assert all(known["=", each] == known[each, "="] == each for each in plain)
+    assert all(known["=", relation] == known[relation, "="] == relation for relation in plain)
     assert {key for key, value in known.items() if value == "<~"} == {
         ("=", "<~"), ("<~", "="), ("<~", "<~"), ("<=", "~"), ("~", "<="), ("<=", "<~"), ("<~", "<="), ("~", "<~"),
         ("<~", "~"),
@@ -221,9 +221,9 @@ FORMULAS = [
 
 
 def test_every_relation_is_written_in_its_own_words() -> None:
-    assert {each.relation for each in FORMULAS} == set(RELATIONS)
+    assert {formula.relation for formula in FORMULAS} == set(RELATIONS)
     for shown in (str, Formula.words, Formula.latex, as_latex):
-        assert len({shown(each) for each in FORMULAS}) >= len(FORMULAS) - (shown in (Formula.latex, as_latex))
+        assert len({shown(formula) for formula in FORMULAS}) >= len(FORMULAS) - (shown in (Formula.latex, as_latex))
     assert all(text in FORMULAS[5].words() for text in ("a differs", "the error is t"))
     assert within(a, b, t).free_symbols == {a, b, t} and tends(a, t, T, b).free_symbols == {a, b}
 

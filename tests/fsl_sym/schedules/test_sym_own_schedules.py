@@ -30,9 +30,9 @@ def test_the_end_of_a_rate_is_found_and_its_integrals_are_verified(name):
     phi, power = SHAPES[name]
     found = own_schedule(phi)
     assert end_power(found.phases[0]) == power and found.end_exponent == power / (power + 1)
-    assert all(each.verify().holds for each in found.derivation())
+    assert all(derivation.verify().holds for derivation in found.derivation())
     assert noise_integral(found).derivation.verify().holds
-    assert [each.expression for each in noise_orders(found)][-1] == a * T ** -(power / (power + 1))
+    assert [order.expression for order in noise_orders(found)][-1] == a * T ** -(power / (power + 1))
 
 
 @pytest.mark.parametrize("name", SCHEDULES)
@@ -90,7 +90,7 @@ def test_equal_ends_have_equal_risks(budget):
     """Linear, the parabola and a stable phase before either differ in constants alone."""
     plans = ["linear", own_schedule(SHAPES["parabola"][0]), after_stable_phase(schedule("linear"))]
     plans += ["cyclic", "1-sqrt"] if budget == "data" else []
-    risks = [[each.excess_risk for each in optimal_allocation(plan, budget).regimes] for plan in plans]
+    risks = [[regime.excess_risk for regime in optimal_allocation(plan, budget).regimes] for plan in plans]
     assert len(risks[0]) == 9
     assert all(mine.equals(theirs) for other in risks[1:] for mine, theirs in zip(risks[0], other, strict=True))
 
@@ -117,8 +117,8 @@ def test_power_decay_with_a_symbol_is_power_decay_with_a_number():
             mine = symbolic.at(*point, p=1).quantities
             theirs = optimal_allocation("linear", budget).at(*point).quantities
             assert list(mine) == list(theirs)
-            for name, each in mine.items():
-                for left, right in ((each.lower, theirs[name].lower), (each.upper, theirs[name].upper)):
+            for name, ends in mine.items():
+                for left, right in ((ends.lower, theirs[name].lower), (ends.upper, theirs[name].upper)):
                     assert (left is None) == (right is None) and (left is None or left.equals(right))
     with pytest.raises(ValueError, match="is a symbol"):
         symbolic.at(1, 2)
@@ -129,11 +129,11 @@ def test_power_decay_with_a_symbol_is_power_decay_with_a_number():
 @pytest.mark.parametrize("name", ["power-decay", "linear", "multi-step", "inverse-sqrt"])
 def test_the_optima_are_theorems_of_the_kernel(name):
     allocation = optimal_allocation(name, "compute")
-    theorems = [each.prove() for each in allocation.derivations]
-    optima = [each.conclusion for each in theorems if each.conclusion.relation == "optimum"]
+    theorems = [derivation.prove() for derivation in allocation.derivations]
+    optima = [theorem.conclusion for theorem in theorems if theorem.conclusion.relation == "optimum"]
     conditions = [regime.condition for regime in allocation.regimes]
     assert len(optima) == len(conditions)
-    assert all(each.where in conditions for each in optima)
+    assert all(optimum.where in conditions for optimum in optima)
 
 
 @pytest.mark.parametrize(("name", "edge"), [("cosine", 3), ("1-sqrt", 2)])
@@ -141,7 +141,7 @@ def test_a_regime_is_one_region(name, edge):
     """Easy, edge and hard on both sides of the capacity at which the end of the rate and the spectrum remember alike,
     and there: a region that is not as large as its formula holds would cut one of the nine, and is refused."""
     conditions = [regime.condition for regime in optimal_allocation(name, "data").regimes]
-    assert len(conditions) == 9 and sum(each.subs(beta, edge) != False for each in conditions) == 3  # noqa: E712
+    assert len(conditions) == 9 and sum(condition.subs(beta, edge) != False for condition in conditions) == 3  # noqa: E712
 
 
 def test_one_drop_of_choice_is_an_end_of_its_own():

@@ -25,7 +25,7 @@ def test_a_wrong_phase_is_refused(name: str) -> None:
         wrong_phases += [replace(phase, gamma=phase.gamma + t), replace(phase, inverse=phase.inverse / 2)]
     for wrong in wrong_phases:
         derived = replace(good, phases=(*good.phases[:-1], wrong)).derivation()
-        assert not all(each.verify().holds for each in derived)
+        assert not all(derivation.verify().holds for derivation in derived)
 
 
 def test_exponential_decay_is_the_papers() -> None:
@@ -103,7 +103,7 @@ def test_bad_input_is_refused_in_words() -> None:
 def test_phi_integrates_numerically_to_the_total() -> None:
     for name in ("cosine", "power-decay"):
         values = {a: Integer(2), b: Rational(1, 3), p: Rational(3, 2), K: Integer(7)}
-        one = schedule(name)
-        set_ = one.at({key: value for key, value in values.items() if key in one.parameters})
+        plan = schedule(name)
+        set_ = plan.at({key: value for key, value in values.items() if key in plan.parameters})
         number = Integral(set_.phi, (tau, 0, 7)).evalf(25)
         assert abs(number / set_.total.evalf(25) - 1) < Rational(1, 10**15)  # quadrature of a branch point
