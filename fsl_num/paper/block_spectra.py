@@ -49,8 +49,8 @@ def block_modes(constants: Constants, s: float, beta: float, size: float, horizo
     kept = (counts > 0) & (eigenvalues * horizon > _UNMOVED)
     slow = (counts > 0) & ~kept
     rates, weights, start = (
-        np.append(array[kept], rest)
-        for array, rest in (
+        np.append(array[kept], collected)
+        for array, collected in (
             (2.0 * eigenvalues, _mean(2.0 * eigenvalues[slow], energies[slow])),
             (weights, weights[slow].sum()), (energies, energies[slow].sum()),
         )

@@ -61,7 +61,7 @@ class Ranges(WithoutExponents):
             width = high - low
             by = size * (width if math.isfinite(width) else abs(low if math.isfinite(low) else high))
             drawn += [{name: ends} for ends in ((low + by, high), (low, high - by)) if ends != (low, high)]
-        return [replace(self, ranges={**self.ranges, **each}) for each in drawn]
+        return [replace(self, ranges={**self.ranges, **change}) for change in drawn]
 
     def mutants(self) -> Mapping[str, Ranges]:
         """The wrong ranges given."""
@@ -102,7 +102,7 @@ class Between(WithoutExponents):
         for name, (low, high) in self.bounds.items():
             drawn += [{name: (low * (1.0 + size), high)}] if low > 0.0 else []
             drawn += [{name: (low, high / (1.0 + size))}] if math.isfinite(high) else []
-        return [replace(self, bounds={**self.bounds, **each}) for each in drawn]
+        return [replace(self, bounds={**self.bounds, **change}) for change in drawn]
 
     def mutants(self) -> Mapping[str, Between]:
         """The wrong bounds given."""

@@ -215,7 +215,7 @@ class Arithmetic:
     """Field operations remembered: a law meets the same few products again and again, and each costs a gcd."""
 
     def __init__(self, field: Any) -> None:
-        self.zero, self.one = field.zero, field.one
+        self.zero, self.unit = field.zero, field.one
         self._minus_one = -field.one
         self._products: dict[tuple[Element, Element], Element] = {}
         self._sums: dict[tuple[Element, Element], Element] = {}
@@ -303,7 +303,7 @@ class Arithmetic:
         """The inverse by Gauss-Jordan elimination; the sparsest pivot row first keeps the entries small."""
         size = len(matrix)
         work = [
-            [*row, *(self.one if k == index else self.zero for k in range(size))] for index, row in enumerate(matrix)
+            [*row, *(self.unit if k == index else self.zero for k in range(size))] for index, row in enumerate(matrix)
         ]
         remaining = set(range(size))
         placed: dict[int, int] = {}
@@ -315,7 +315,7 @@ class Arithmetic:
                 if k not in placed and work[i][k]
             ]
             _, pivot_row, column = min(candidates)
-            scale = self.one / work[pivot_row][column]
+            scale = self.unit / work[pivot_row][column]
             work[pivot_row] = [self.times(scale, entry) for entry in work[pivot_row]]
             for row in range(size):
                 factor = work[row][column]

@@ -101,7 +101,8 @@ def _risks(better: str, worse: str, sample: Sample, **outside: Any) -> dict[str,
     measured: dict[str, Rays] = {}
     for budget in BUDGETS:
         first, second = (
-            measure_risk(each, budget, *sample.point, settled=sample.effort == 0, **outside) for each in (better, worse)
+            measure_risk(schedule, budget, *sample.point, settled=sample.effort == 0, **outside)
+            for schedule in (better, worse)
         )
         ratio = replace(first, name=f"{better} / {worse}", values=first.values - second.values)
         measured |= {budget: (ratio,), f"{better}/{budget}": (first,), f"{worse}/{budget}": (second,)}
@@ -112,11 +113,11 @@ def _two_risks(better: str, worse: str, sample: Sample) -> Joint:
     """The derived orders of both risks, and that their quotient vanishes."""
     parts: dict[str, Statement] = {}
     for budget in BUDGETS:
-        risks = {each: optimal_allocation(each, budget).at(sample.s, sample.beta).excess_risk
-                 for each in (better, worse)}  # fmt: skip
+        risks = {schedule: optimal_allocation(schedule, budget).at(sample.s, sample.beta).excess_risk
+                 for schedule in (better, worse)}  # fmt: skip
         ratio = risks[better] / risks[worse]
         parts[budget] = Vanishes(growth(float(ratio.power), float(ratio.log_power)))
-        parts |= _orders({f"{each}/{budget}": order for each, order in risks.items()}).parts
+        parts |= _orders({f"{schedule}/{budget}": order for schedule, order in risks.items()}).parts
     return Joint(parts)
 
 
@@ -124,9 +125,10 @@ def _compared(better: str, worse: str) -> list[Chosen | Falls]:
     """Both least risks under each budget in each regime, and that the quotient of their orders tends to 0."""
     stated: list[Chosen | Falls] = []
     for budget in BUDGETS:
-        pairs = zip(*(derived_choices(optimal_allocation(each, budget), ("excess_risk",)) for each in (better, worse)),
-                    strict=True)  # fmt: skip
-        for (first, second), regime in zip(pairs, REGIMES, strict=True):
+        choices = (
+            derived_choices(optimal_allocation(schedule, budget), ("excess_risk",)) for schedule in (better, worse)
+        )
+        for first, second, regime in zip(*choices, REGIMES, strict=True):
             ratio = first.quantities["excess_risk"].order / second.quantities["excess_risk"].order
             stated += [first, second, Falls(ratio, first.program[1], regime)]
     return stated

@@ -40,8 +40,8 @@ def orders(budget: str, sample: Sample) -> tuple[Order, Order]:
     """The order of the least risk with b = a/K, and that up to which b/a is optimal."""
     values = {s: sample.s, beta: sample.beta}
     fixed, chosen = (
-        optimal_allocation("exp-decay", budget, free_final=each).regime(sample.regime).quantities
-        for each in (False, True)
+        optimal_allocation("exp-decay", budget, free_final=is_free).regime(sample.regime).quantities
+        for is_free in (False, True)
     )
     upper = chosen["final_over_peak"].upper
     assert upper is not None
@@ -67,7 +67,7 @@ def _end(order: Order) -> forms.End:
 
 def choices(budget: str) -> list[forms.Chosen]:
     """In each regime the least risk, and how large b/a may be: how small it may be, log(a/b) of order log N says."""
-    return [replace(each, ends=("up to",)) for each in forms.derived_choices(free(budget), _QUANTITIES)]
+    return [replace(choice, ends=("up to",)) for choice in forms.derived_choices(free(budget), _QUANTITIES)]
 
 
 def _claim(name: str, line: int, budget: str) -> Claim:

@@ -118,7 +118,7 @@ def mutants(sample: Sample) -> dict[str, Statement]:
     wrong: dict[str, Statement] = {}
     for name, power in tried(sample).items():
         for task in DIFFICULTIES:
-            claimed, higher = (_order(sample, task, each) for each in (power, power + 1))
+            claimed, higher = (_order(sample, task, capacity) for capacity in (power, power + 1))
             if any(abs(higher.exponents[key] - claimed.exponents[key]) > 2.0 * POWER_DRIFT for key in higher.exponents):
                 wrong[f"{name}, {task}: a capacity one higher"] = Joint({f"{name}, {task}": higher})
     return wrong

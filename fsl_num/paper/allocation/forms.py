@@ -82,12 +82,12 @@ def at_least(power: Any, log_power: Any = 0, upper: Order | None = None) -> Orde
 def statement_of(quantities: Mapping[str, OrderRange], budget: str) -> Statement:
     """The statement that the optima and the ends of the near-optimal sets have these orders."""
     parts: dict[str, Statement] = {}
-    for name, each in quantities.items():
+    for name, orders in quantities.items():
         if name == "excess_risk":
-            assert each.lower is not None
-            parts[name] = growth(float(each.lower.power), float(each.lower.log_power))
+            assert orders.lower is not None
+            parts[name] = growth(float(orders.lower.power), float(orders.lower.log_power))
         elif not (name == "data_size" and budget == "data"):
-            for end, order in (("lower", each.lower), ("upper", each.upper)):
+            for end, order in (("lower", orders.lower), ("upper", orders.upper)):
                 parts[f"{name} {end}"] = End(
                     None if order is None else growth(float(order.power), float(order.log_power))
                 )
@@ -126,8 +126,8 @@ def family_of(schedule: str, budget: str, *, infinite_model: bool = False, free_
     >>> family_of("wsd", "data") == family_of("wsd", "compute")
     True
     """
-    both = schedule == "wsd" and not (infinite_model or free_steps)
-    return "wsd/allocations" if both else f"{schedule}/{budget}/{infinite_model}/{free_steps}"
+    is_shared = schedule == "wsd" and not (infinite_model or free_steps)
+    return "wsd/allocations" if is_shared else f"{schedule}/{budget}/{infinite_model}/{free_steps}"
 
 
 def printed_claim(
@@ -216,13 +216,13 @@ def _shown(
 ) -> str:
     """The formulas of all regimes in one line, each after the names of its regimes."""
     return between.join(
-        heading.format(names) + comma.join(write(key, each, base) for key, each in formula(s, beta).items())
+        heading.format(names) + comma.join(write(key, orders, base) for key, orders in formula(s, beta).items())
         for names, formula in formulas
     )
 
 
-def _text(name: str, each: OrderRange, base: Symbol) -> str:
-    return f"{name.replace('_', ' ')} {'~ ' if each.is_point else ''}{each.as_text(base)}"
+def _text(name: str, orders: OrderRange, base: Symbol) -> str:
+    return f"{name.replace('_', ' ')} {'~ ' if orders.is_point else ''}{orders.as_text(base)}"
 
 
 def written(order: Order, base: Symbol) -> Any:
@@ -256,8 +256,8 @@ class Chosen:
     @property
     def chosen(self) -> dict[Expr, OrderRange]:
         """The quantities beside the risk, in letters, with their orders."""
-        letters = {LETTERS[name]: each for name, each in self.quantities.items() if name in LETTERS}
-        return {letter: each for letter, each in letters.items() if (letter, self.program[1]) != (D, N)}
+        letters = {LETTERS[name]: orders for name, orders in self.quantities.items() if name in LETTERS}
+        return {letter: orders for letter, orders in letters.items() if (letter, self.program[1]) != (D, N)}
 
     def formulas(self) -> list[Formula]:
         """What is stated: an optimum, and of each quantity one order, or one for each end."""
@@ -265,10 +265,10 @@ class Chosen:
         least = written(self.quantities["excess_risk"].order, grown)
         near = (self.loss, least, *self.program)
         stated = [Formula(self.loss, "optimum", least, program=self.program, where=where)]
-        for letter, each in self.chosen.items():
-            lower = Integer(0) if each.lower is None else written(each.lower, grown)
-            upper = oo if each.upper is None else written(each.upper, grown)
-            ends = {"at": lower} if each.is_point else {"from": lower, "up to": upper}
+        for letter, orders in self.chosen.items():
+            lower = Integer(0) if orders.lower is None else written(orders.lower, grown)
+            upper = oo if orders.upper is None else written(orders.upper, grown)
+            ends = {"at": lower} if orders.is_point else {"from": lower, "up to": upper}
             stated += [Formula(letter, f"near-optimal {end}", order, program=near, where=where)
                        for end, order in ends.items() if end in self.ends]  # fmt: skip
         return stated
@@ -290,7 +290,7 @@ def printed_choices(
     """The optimum of a problem in the regimes of the plane for which quantities are given."""
     schedule, budget = problem
     loss, program = scaling_law(schedule).under(N if budget == "data" else C, infinite_size=infinite_model)
-    return [Chosen(loss, program, each, regimes[each.name]) for each in REGIMES if each.name in regimes]
+    return [Chosen(loss, program, regime, regimes[regime.name]) for regime in REGIMES if regime.name in regimes]
 
 
 def derived_choices(allocation: Allocation, names: Sequence[str]) -> list[Chosen]:
@@ -340,8 +340,8 @@ class Throughout:
 
     def derivations(self) -> list[Derivation]:
         """From the least values of the regimes."""
-        regimes = [each.regime for each in self.choices]
-        return [in_all_regimes([each.least() for each in self.choices], regimes, self.order)]
+        regimes = [choice.regime for choice in self.choices]
+        return [in_all_regimes([choice.least() for choice in self.choices], regimes, self.order)]
 
 
 class Stated(Protocol):
@@ -358,12 +358,12 @@ class Stated(Protocol):
 
 def formula_of(stated: Sequence[Stated]) -> Formula | AllOf:
     """All that is stated, as one value."""
-    return all_of(formula for each in stated for formula in each.formulas())
+    return all_of(formula for part in stated for formula in part.formulas())
 
 
 def derivations_of(stated: Sequence[Stated]) -> list[Derivation]:
     """The theorems that are to be the parts of :func:`formula_of`, in their order."""
-    return [derivation for each in stated for derivation in each.derivations()]
+    return [derivation for part in stated for derivation in part.derivations()]
 
 
 @dataclass(frozen=True)
@@ -390,4 +390,4 @@ class Vanishes:
 
     def neighbours(self, kind: str, size: float) -> list[Vanishes]:
         """The order's neighbours."""
-        return [Vanishes(each) for each in self.order.neighbours(kind, size)]
+        return [Vanishes(neighbour) for neighbour in self.order.neighbours(kind, size)]

@@ -170,7 +170,7 @@ def _optima(
 ) -> list[tuple[BudgetedLaw, Minimum]]:
     """The laws at the budgets, and their minima."""
     budgets = LOG_BUDGETS[SETTLED:] if settled else LOG_BUDGETS
-    laws = [BudgetedLaw(schedule, budget, s, beta, each, **fields) for each in budgets]
+    laws = [BudgetedLaw(schedule, budget, s, beta, log_budget, **fields) for log_budget in budgets]
     return [(law, _optimum(law)) for law in laws]
 
 

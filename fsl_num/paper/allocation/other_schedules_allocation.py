@@ -88,7 +88,7 @@ def _allocations(schedule: str) -> list[Allocation]:
 def choices(schedule: str) -> list[forms.Chosen]:
     """In each regime the least risk under each budget, and the orders of the schedule's own hyperparameters."""
     names = ("excess_risk", *OWN[schedule])
-    return [each for one in _allocations(schedule) for each in forms.derived_choices(one, names)]
+    return [choice for allocation in _allocations(schedule) for choice in forms.derived_choices(allocation, names)]
 
 
 def _text(schedule: str) -> str:

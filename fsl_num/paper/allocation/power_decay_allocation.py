@@ -89,13 +89,15 @@ def saturation() -> list[forms.Throughout]:
     ['beta < p + 1', 'beta > p + 1']
     """
     risks = forms.derived_choices(optimal_allocation(SCHEDULE, "data"), ("excess_risk",))
-    whole = {each.regime: each for each in risks if isinstance(each.regime, PowerRegime)}
-    return [forms.Throughout(tuple(whole[each] for each in side.regimes), SATURATED) for side in sides(p) if side.sign]
+    whole = {risk.regime: risk for risk in risks if isinstance(risk.regime, PowerRegime)}
+    return [
+        forms.Throughout(tuple(whole[regime] for regime in side.regimes), SATURATED) for side in sides(p) if side.sign
+    ]
 
 
 def saturated_risk(sample: Sample) -> dict[str, Any]:
     """The least risk under a data budget, off the resonance."""
-    return {name: each["excess_risk"] for name, each in measured("data", sample).items() if name != RESONANCE}
+    return {name: risks["excess_risk"] for name, risks in measured("data", sample).items() if name != RESONANCE}
 
 
 def uncapped(budget: str, sample: Sample) -> dict[str, Any]:

@@ -78,7 +78,7 @@ def _wsd_compute_hard(s: Any, b: Any) -> forms.Quantities:
 def _hard(budget: str) -> forms.Chosen:
     """The least risk of hard tasks, and the least near-optimal decay fraction."""
     choices = forms.derived_choices(optimal_allocation("wsd", budget), ("excess_risk", "decay_fraction"))
-    return next(replace(each, ends=("from",)) for each in choices if each.regime == HARD)
+    return next(replace(choice, ends=("from",)) for choice in choices if choice.regime == HARD)
 
 
 def _least_fraction(budget: str) -> Order:
@@ -98,8 +98,8 @@ def _vanishing_phase() -> list[forms.Chosen | forms.Falls]:
 def _phase(sample: Sample) -> dict[str, Any]:
     """The least risk and the least near-optimal decay fraction under both budgets."""
     measured = {budget: forms.measure("wsd", budget, False, False, sample) for budget in BUDGETS}
-    ends = {budget: each["decay_fraction lower"] for budget, each in measured.items()}
-    return ends | {f"{budget}, risk": each["excess_risk"] for budget, each in measured.items()}
+    ends = {budget: ends_of_budget["decay_fraction lower"] for budget, ends_of_budget in measured.items()}
+    return ends | {f"{budget}, risk": ends_of_budget["excess_risk"] for budget, ends_of_budget in measured.items()}
 
 
 def _phase_statement(sample: Sample) -> Joint:

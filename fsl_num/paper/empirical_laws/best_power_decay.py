@@ -53,11 +53,11 @@ def shape_rays(sample: Sample) -> dict[str, list[Ray]]:
     scale = STEP_DECADES * math.log(10.0)
     values = {
         "loss": [shape.loss for shape in shapes],
-        "decaying": [each.decay_steps / 10.0**decade for each, decade in zip(shapes, STEP_DECADES, strict=True)],
+        "decaying": [shape.decay_steps / 10.0**decade for shape, decade in zip(shapes, STEP_DECADES, strict=True)],
         "end": [shape.last for shape in shapes],
         "peak": [shape.peak for shape in shapes],
     }
-    return {name: [Ray(name, scale, {"K": scale}, np.log(each))] for name, each in values.items()}
+    return {name: [Ray(name, scale, {"K": scale}, np.log(along))] for name, along in values.items()}
 
 
 def power_decay_rays(sample: Sample) -> list[Ray]:

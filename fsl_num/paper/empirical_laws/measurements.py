@@ -80,68 +80,68 @@ def integral(function: Curve, low: float, high: float, breaks: Sequence[float] =
     return total
 
 
-def over_intrinsic_time(each: Schedule, beta: float, gain: Curve) -> float:
+def over_intrinsic_time(schedule: Schedule, beta: float, gain: Curve) -> float:
     """int_0^T K(T - t) g(t) gamma(t) dt."""
-    whole = each.total_intrinsic_time
-    return integral(lambda t: decay_kernel(beta)(whole - t) * gain(t) * each.gamma(t), 0.0, whole, each.breaks)
+    whole = schedule.total_intrinsic_time
+    return integral(lambda t: decay_kernel(beta)(whole - t) * gain(t) * schedule.gamma(t), 0.0, whole, schedule.breaks)
 
 
-def over_steps(each: Schedule, beta: float, gain: Curve, *, power: int = 2, weight: Curve | None = None) -> float:
+def over_steps(schedule: Schedule, beta: float, gain: Curve, *, power: int = 2, weight: Curve | None = None) -> float:
     """int_0^K K(T(K) - T(u)) g(T(u)) phi(u)^power weight(u) du/b."""
-    whole = each.total_intrinsic_time
+    whole = schedule.total_intrinsic_time
 
     def integrand(u: Array) -> Array:
-        time = each.intrinsic_time(u)
-        noise = decay_kernel(beta)(whole - time) * gain(time) * each.learning_rate(u) ** power / each.batch_size
+        time = schedule.intrinsic_time(u)
+        noise = decay_kernel(beta)(whole - time) * gain(time) * schedule.learning_rate(u) ** power / schedule.batch_size
         return np.asarray(noise if weight is None else noise * weight(u))
 
-    return integral(integrand, 0.0, each.steps, each.physical_breaks)
+    return integral(integrand, 0.0, schedule.steps, schedule.physical_breaks)
 
 
-def reduction_as_defined(each: Schedule, beta: float, gain: Curve) -> float:
+def reduction_as_defined(schedule: Schedule, beta: float, gain: Curve) -> float:
     """-(1/B) int_0^K K(T(K) - T(u)) g(T(u)) phi(u) (phi(u) - phi(0)) du, the first line of the reduction by decay."""
-    return -over_steps(each, beta, gain, power=1, weight=lambda u: each.learning_rate(u) - each.peak)
+    return -over_steps(schedule, beta, gain, power=1, weight=lambda u: schedule.learning_rate(u) - schedule.peak)
 
 
 def reduction_by_parts(
-    each: Schedule, beta: float, gain: Curve, *, from_zero: bool = False, slope_power: int = 1
+    schedule: Schedule, beta: float, gain: Curve, *, from_zero: bool = False, slope_power: int = 1
 ) -> float:
     """-(1/B) int_0^K phi'(r) int_{T(r)}^{T(K)} K(T(K) - t) g(t) dt dr, by differences of phi on a fine grid.
 
     Gauss's rule needs phi' nowhere: dphi is integrated over panels of r, in which the inner integral is smooth.
     ``from_zero`` starts the inner integral at 0, ``slope_power`` 2 multiplies by phi: wrong versions.
     """
-    whole = each.total_intrinsic_time
+    whole = schedule.total_intrinsic_time
     nodes, weights = legendre_rule(12)
-    edges = _graded_edges(each)
+    edges = _graded_edges(schedule)
     total, inner = 0.0, 0.0
     for low, high in zip(edges[-2::-1], edges[:0:-1], strict=True):
-        times = each.intrinsic_time(np.array([low, high]))
+        times = schedule.intrinsic_time(np.array([low, high]))
         middle, half = 0.5 * (low + high), 0.5 * (high - low)
         places = middle + half * nodes
-        ends = each.intrinsic_time(places)
+        ends = schedule.intrinsic_time(places)
         inside = _panels(decay_kernel(beta), gain, whole, ends, times[1])
         if from_zero:
             inside = _panels(decay_kernel(beta), gain, whole, np.zeros_like(ends), whole) - inner
-        slope = _slope(each, places)
+        slope = _slope(schedule, places)
         if slope_power == 2:
-            slope = slope * each.learning_rate(places)
+            slope = slope * schedule.learning_rate(places)
         total -= half * float(weights @ (slope * (inside + inner)))
         inner += float(_panels(decay_kernel(beta), gain, whole, times[:1], times[1])[0])
-    return total / each.batch_size
+    return total / schedule.batch_size
 
 
-def _graded_edges(each: Schedule) -> Array:
+def _graded_edges(schedule: Schedule) -> Array:
     """Panels of one step at both ends, where kernel and signal vary over a few steps, and longer ones between."""
-    near = np.concatenate([[0.0], np.geomspace(1.0, 0.5 * each.steps, 14)])
-    return np.unique(np.concatenate([near, each.steps - near, each.physical_breaks]))
+    near = np.concatenate([[0.0], np.geomspace(1.0, 0.5 * schedule.steps, 14)])
+    return np.unique(np.concatenate([near, schedule.steps - near, schedule.physical_breaks]))
 
 
-def _slope(each: Schedule, places: Array) -> Array:
+def _slope(schedule: Schedule, places: Array) -> Array:
     """phi' by the central difference of fourth order: errors of 1e-10 for schedules smooth over hundreds of steps."""
-    step = 1e-3 * np.minimum(1.0, np.minimum(places, each.steps - places))
-    near = each.learning_rate(places + step) - each.learning_rate(places - step)
-    far = each.learning_rate(places + 2 * step) - each.learning_rate(places - 2 * step)
+    step = 1e-3 * np.minimum(1.0, np.minimum(places, schedule.steps - places))
+    near = schedule.learning_rate(places + step) - schedule.learning_rate(places - step)
+    far = schedule.learning_rate(places + 2 * step) - schedule.learning_rate(places - 2 * step)
     return np.asarray((8.0 * near - far) / (12.0 * step))
 
 
@@ -218,23 +218,23 @@ def schedules_and_noises() -> list[tuple[str, float]]:
 @lru_cache(maxsize=256)
 def named_value(quantity: str, name: str, noise: float, s: float, beta: float) -> float:
     """A quantity by its name: of that schedule over 400 steps, with that label noise."""
-    each, gain = plan(name, STEPS), noise_source(s, noise)
-    whole = each.total_intrinsic_time
+    schedule, gain = plan(name, STEPS), noise_source(s, noise)
+    whole = schedule.total_intrinsic_time
     at_end = noise + (1.0 + whole) ** -s
     held = integral(lambda t: decay_kernel(beta)(whole - t) * gain(t), 0.0, whole)
     table: dict[str, Callable[[], float]] = {
-        "noise over intrinsic time": lambda: over_intrinsic_time(each, beta, gain),
-        "noise over steps": lambda: over_steps(each, beta, gain),
-        "rate once": lambda: over_steps(each, beta, gain, power=1),
-        "rate cubed": lambda: over_steps(each, beta, gain, power=3),
-        "reduction as defined": lambda: reduction_as_defined(each, beta, gain),
-        "reduction by parts": lambda: reduction_by_parts(each, beta, gain),
-        "inner integral from 0": lambda: reduction_by_parts(each, beta, gain, from_zero=True),
-        "slope times rate": lambda: reduction_by_parts(each, beta, gain, slope_power=2),
-        "held at the first rate": lambda: each.peak * held / each.batch_size,
-        "first rate over steps": lambda: each.peak * over_steps(each, beta, gain, power=1),
+        "noise over intrinsic time": lambda: over_intrinsic_time(schedule, beta, gain),
+        "noise over steps": lambda: over_steps(schedule, beta, gain),
+        "rate once": lambda: over_steps(schedule, beta, gain, power=1),
+        "rate cubed": lambda: over_steps(schedule, beta, gain, power=3),
+        "reduction as defined": lambda: reduction_as_defined(schedule, beta, gain),
+        "reduction by parts": lambda: reduction_by_parts(schedule, beta, gain),
+        "inner integral from 0": lambda: reduction_by_parts(schedule, beta, gain, from_zero=True),
+        "slope times rate": lambda: reduction_by_parts(schedule, beta, gain, slope_power=2),
+        "held at the first rate": lambda: schedule.peak * held / schedule.batch_size,
+        "first rate over steps": lambda: schedule.peak * over_steps(schedule, beta, gain, power=1),
         "signal at the end over steps": lambda: (
-            each.peak * at_end * over_steps(each, beta, lambda t: np.ones_like(t), power=1)
+            schedule.peak * at_end * over_steps(schedule, beta, lambda t: np.ones_like(t), power=1)
         ),
         "signal": lambda: whole**-s,
     }
@@ -254,4 +254,4 @@ def exactly(terms: Mapping[str, float], wrong: Mapping[str, Mapping[str, float]]
             factor * named_value(name, *point, *sample.point) for name, factor in factors.items()
         )
 
-    return Sharp(total(terms), QUADRATURE, {name: total(each) for name, each in wrong.items()})
+    return Sharp(total(terms), QUADRATURE, {name: total(changed) for name, changed in wrong.items()})

@@ -89,11 +89,13 @@ def fitted_shapes(level: float, at: str) -> tuple[tuple[str, float], ...]:
     for model, fit in FITTED.items():
         objective = fit.objective(level, at)
         starts = [*rivals(steps).values(), np.full(steps.size, 0.5)]
-        best = min((best_falling_rates(objective, steps, start) for start in starts), key=lambda each: each.loss)
+        best = min(
+            (best_falling_rates(objective, steps, start) for start in starts), key=lambda candidate: candidate.loss
+        )
         numbers[f"{model} decaying"] = best.decaying
         numbers[f"{model} end"] = best.last_over_peak
         numbers[f"{model} peak"] = float(best.rates.max())
-        numbers[f"{model} gain"] = min(objective(each, steps)[0] for each in rivals(steps).values()) - best.loss
+        numbers[f"{model} gain"] = min(objective(rates, steps)[0] for rates in rivals(steps).values()) - best.loss
     return tuple(numbers.items())
 
 
@@ -104,7 +106,7 @@ def early_drop_ray(sample: Sample) -> list[Ray]:
     objective = ansatz_objective(s, 1.0, scale=1.0, power=1.0 - 1.0 / beta, signal=1.0, gain=1.0, at="the drop")
     # far enough down that the power of the first rate is large beside the rest, however small s is
     small = np.linspace(2.0, 8.0, 13) / min(s, 1.0) * math.log(10.0)
-    values = [math.log(-objective(np.array([math.exp(-each), 1.0]), steps)[0]) for each in small]
+    values = [math.log(-objective(np.array([math.exp(-log_rate), 1.0]), steps)[0]) for log_rate in small]
     return [Ray("one small first step", small, {"r": -small}, np.array(values))]
 
 

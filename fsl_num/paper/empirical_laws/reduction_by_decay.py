@@ -41,7 +41,7 @@ def _reduction() -> Stated:
     first = -Integral(injected(u) * phi(u) * gained, (u, 0, end)) / B
     inner = Integral(injected(u) * phi(u), (u, r, end))
     second = -Integral(Derivative(phi(r), r) * inner, (r, 0, end)) / B
-    given = tuple(each for each in SMOOTH if each != equals(clock(0), 0))
+    given = tuple(known for known in SMOOTH if known != equals(clock(0), 0))
     return AllOf((equals(first, second), equals(first, _LAST_LINE))), given
 
 

@@ -46,11 +46,11 @@ def _steps(last: float) -> Located:
 
 
 def _steps_statement(sample: Sample) -> Sharp:
-    def wanted(tokens: float) -> float:
+    def steps(tokens: float) -> float:
         return tokens / (BATCH * LENGTH)
 
     wrong = {"batches of 256": lambda tokens: tokens / (256 * LENGTH), "of 320": lambda tokens: tokens / (320 * LENGTH)}
-    return Sharp(wanted, lambda tokens: 500.0 / wanted(tokens), wrong)
+    return Sharp(steps, lambda tokens: 500.0 / steps(tokens), wrong)
 
 
 CLAIMS: tuple[Claim, ...] = (

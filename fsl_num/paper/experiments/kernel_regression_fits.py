@@ -84,9 +84,9 @@ UNFITTED_LAW = three_terms(signal(CLOCK(k)), signal, forgetting_kernel).subs(
 def grid_points(sample: Sample) -> tuple[tuple[float, float], ...]:
     """The grid points of the appendix figure that lie in the sample's regime; one of them for the quick profile."""
     inside = [
-        each
-        for each in (POINT, *GRID)
-        if regime_of(*(Rational(*value.as_integer_ratio()) for value in each)).name == sample.regime
+        point
+        for point in (POINT, *GRID)
+        if regime_of(*(Rational(*value.as_integer_ratio()) for value in point)).name == sample.regime
     ]
     return tuple(inside if sample.effort else inside[:1])
 
@@ -110,7 +110,7 @@ def _fits(s: float, beta: float) -> Located:
 def fits(sample: Sample) -> Located:
     """Errors and constants of the fits, and the ratios of the risk to the law with nothing fitted, point by point."""
     every = [_fits(*point) for point in grid_points(sample)]
-    return Located(tuple(pair for each in every for pair in each.values), every[0].letters)
+    return Located(tuple(pair for fit_of_point in every for pair in fit_of_point.values), every[0].letters)
 
 
 @lru_cache(maxsize=4)

@@ -61,7 +61,7 @@ def own_setting_rays(sample: Sample) -> tuple[Ray, ...]:
             # Long after M^beta the signal is exp(-2 T/M^beta), at last below the smallest float and beside the noise 0.
             logs["signal"].append(math.log(max(signal(problem.end, s, beta, OWN_SIZE), 1e-300)))
             logs["noise"].append(math.log(OWN_NOISE * noise_functional(problem.model, plan).value))
-        arrays = {key: np.array(each) for key, each in logs.items()}
+        arrays = {key: np.array(along) for key, along in logs.items()}
         rays.append(Ray(name, arrays["T"], arrays, np.array(values), len(values) - len(RUN_STEPS) // 2))
     return tuple(rays)
 

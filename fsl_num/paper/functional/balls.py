@@ -25,8 +25,8 @@ def flint_or_none() -> Any:
 
 def exact_problem(sample: Sample, size: int, stability: float, noise: int, horizon: float) -> Problem:
     """A constant rate for M features, all numbers exact; the rate is the nearest float to what the stability asks."""
-    exact: dict[str, Any] = {name: Fraction(int(each.p), int(each.q))
-                             for name, each in (("s", sample.s), ("beta", sample.beta))}  # fmt: skip
+    exact: dict[str, Any] = {name: Fraction(int(value.p), int(value.q))
+                             for name, value in (("s", sample.s), ("beta", sample.beta))}  # fmt: skip
     rate: Any = Fraction(2.0 * stability / float(trace(float(sample.beta), size)))
     return Problem(Model(**exact, size=size, noise=noise), gamma=rate, horizon=horizon)
 
@@ -45,15 +45,17 @@ def enclosed_sums(flint: Any, problem: Problem, t: Fraction, terms: int) -> list
     sum of the residues of that, at 0 and, of the order n + 1, at each -r_j, by power series.
     """
     given = problem.model.exact["s"], problem.model.exact["beta"], problem.exact["gamma"], t
-    s, beta, rate, time = (flint.arb(flint.fmpq(each.numerator, each.denominator)) for each in given)
+    s, beta, rate, time = (flint.arb(flint.fmpq(value.numerator, value.denominator)) for value in given)
     size, noise = int(problem.model.size), flint.arb(problem.model.noise)
     eigen = [flint.arb(j) ** -beta for j in range(1, size + 1)]
     signals = [flint.arb(j) ** -(1 + s * beta) for j in range(1, size + 1)]
-    pushes = [rate * each * each for each in eigen]
+    pushes = [rate * eigenvalue * eigenvalue for eigenvalue in eigen]
     delta = (1 + s * beta).zeta(flint.arb(size + 1))
     source = delta + noise
-    total = delta + sum(signal * (-2 * each * time).exp() for signal, each in zip(signals, eigen, strict=True))
-    shrinks = sum(push / (2 * each) for push, each in zip(pushes, eigen, strict=True))
+    total = delta + sum(
+        signal * (-2 * eigenvalue * time).exp() for signal, eigenvalue in zip(signals, eigen, strict=True)
+    )
+    shrinks = sum(push / (2 * eigenvalue) for push, eigenvalue in zip(pushes, eigen, strict=True))
     added = [source * shrinks**n for n in range(1, terms + 1)]
     for own, push, signal in zip(eigen, pushes, signals, strict=True):
         kernel, data = [push], [signal]  # of x = p + r, times x
@@ -70,8 +72,8 @@ def enclosed_sums(flint: Any, problem: Problem, t: Fraction, terms: int) -> list
             product = _product(product, kernel)
             added[n - 1] += product[n]
     sums = [total / 2]
-    for each in added:
-        sums.append(sums[-1] + each / 2)
+    for term in added:
+        sums.append(sums[-1] + term / 2)
     return sums
 
 

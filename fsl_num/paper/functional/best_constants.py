@@ -95,7 +95,7 @@ def resolvent_supremum(beta: float, size: float, stability: float, horizon: floa
     times = times[times <= horizon]
     problem = Problem(Model(s=s, beta=beta, size=size, noise=0.0), gamma=gamma, horizon=horizon)
     louder = Problem(Model(s=s, beta=beta, size=size, noise=1.0), gamma=gamma, horizon=horizon)
-    quiet, loud = (2.0 * solve(each, times, rtol=1e-10).excess_risk for each in (problem, louder))
+    quiet, loud = (2.0 * solve(system, times, rtol=1e-10).excess_risk for system in (problem, louder))
     # loud - quiet is the noise that a source of size 1 leaves; delta_M is such a source besides itself.
     signal = quiet - problem.model.approximation_error * (1.0 + loud - quiet)
     return float((signal / problem.model.kernel(times)).max())

@@ -100,7 +100,7 @@ class Constants:
             raise NothingCompared("no case was measured")
         low, high = self._sides(measured.numbers)
         over = {"lower": low / loss, "upper": loss / high}
-        name = max(over, key=lambda each: float(over[each].max()))
+        name = max(over, key=lambda case: float(over[case].max()))
         worst, at = float(over[name].max()), int(np.argmax(over[name]))
         detail = f"{worst:.9g} of the {name} bound at {measured.places[at]}"
         constants = float((loss / law).min()), float((loss / law).max())
@@ -121,7 +121,7 @@ class Constants:
         measured, (value, exponent) = cases(sample), sample.point
         numbers = measured.numbers[:, measured.places.index(COMPARED)]
         low, high = (float(side) / 2.0 for side in self._sides(numbers))
-        peak, noise, size = (float(each) for each in numbers[[2, 4, 5]])
+        peak, noise, size = (float(value) for value in numbers[[2, 4, 5]])
         letters = {s: value, beta: exponent, M: size, sigma: math.sqrt(noise), LARGEST: peak, t: 1.0}
         return PrintedBound(letters, peak, (low, high), MESH)
 
@@ -160,7 +160,7 @@ def cases(sample: Sample) -> Cases:
     for size, horizon in product(SIZES, HORIZONS):
         equation = mesh_equation(s, beta, size, max(1.0, horizon * size**beta))
         signal = 1.0 + s * beta
-        known = [float(zeta(*each)) for each in ((signal, size + 1.0), (beta, size + 1.0), (signal, 1.0))]
+        known = [float(zeta(*arguments)) for arguments in ((signal, size + 1.0), (beta, size + 1.0), (signal, 1.0))]
         for stability in RATES:
             peak = bound(equation, stability)
             for (name, share), level in product(_shares(equation, peak), LEVELS):

@@ -116,13 +116,13 @@ def excess_rays(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
     points = records(s, beta, size, BEYOND.multiple * size**beta, runs)
     others += _rays_of_quotient(sample, "sigma^2, gamma_max small", "sigma^2", points)
     quiet, loud = (Run("constant", noise, 1.0, power) for noise in (1.0, LOUDEST))
-    each = {
+    runs_by_path = {
         EARLY: (loud,),
         EDGE: (quiet, Run("burst then zero", 1.0, 1.0, power)),
         AFTER: (loud, Run("burst then zero", 1.0, 1.0, power)),
         BEYOND: (loud, Run("constant", 0.0, TINY), Run("step down", LOUDEST, 1.0, power)),
     }
-    along = [ray for path, runs in each.items() for ray in model_rays(sample, path, runs, infinite=True)]
+    along = [ray for path, runs in runs_by_path.items() for ray in model_rays(sample, path, runs, infinite=True)]
     others += [replace(ray, values=law(sample, INFINITE)(exponents(sample), ray.logs) - ray.values) for ray in along]
     parts = {str(ATTAINED): attained, str(AT_MOST): attained + others}
     return {part: tuple(replace(ray, logs=_named(ray.logs)) for ray in rays) for part, rays in parts.items()}

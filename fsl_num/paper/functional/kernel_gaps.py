@@ -54,8 +54,8 @@ def tail_kernel(t: Array, beta: float, size: float) -> Array:
 def signal_gap(t: float, s: float, beta: float, size: float) -> float:
     """int_0^t (K_infinity - K_M)(t - z) e_M(z) dz by graded quadrature of both halves."""
 
-    def late(rest: Array) -> Array:
-        return np.asarray(tail_kernel(rest, beta, size) * spectrum.signal(np.maximum(t - rest, 0.0), s, beta, size))
+    def late(left: Array) -> Array:
+        return np.asarray(tail_kernel(left, beta, size) * spectrum.signal(np.maximum(t - left, 0.0), s, beta, size))
 
     def early(z: Array) -> Array:
         return np.asarray(tail_kernel(np.maximum(t - z, 0.0), beta, size) * spectrum.signal(z, s, beta, size))
@@ -67,7 +67,7 @@ def signal_gap(t: float, s: float, beta: float, size: float) -> float:
 def noise_gap(t: float, beta: float, size: float) -> float:
     """int_0^t (K_infinity - K_M) by graded quadrature."""
     # Drifts are judged to 1e-2 per unit of log M; 1e-6 cannot be seen.
-    return integrate_graded(lambda rest: tail_kernel(rest, beta, size), t, rtol=1e-6).value
+    return integrate_graded(lambda time: tail_kernel(time, beta, size), t, rtol=1e-6).value
 
 
 def block_signal_gap(constants: Constants, t: float, s: float, beta: float, size: float) -> float:
@@ -141,15 +141,15 @@ def noise_gap_rays(sample: Sample, *, early: bool = False) -> tuple[Ray, ...]:
     if early:
         times["t = 1"] = np.ones_like(sizes)
     gap_rays = []
-    for name, each in times.items():
-        values = [noise_gap(float(time), beta, float(size)) for time, size in zip(each, sizes, strict=True)]
-        gap_rays.append(Ray(name, np.log(sizes), _with_unit_rate(sizes, each), np.log(values)))
+    for name, horizons in times.items():
+        values = [noise_gap(float(time), beta, float(size)) for time, size in zip(horizons, sizes, strict=True)]
+        gap_rays.append(Ray(name, np.log(sizes), _with_unit_rate(sizes, horizons), np.log(values)))
     sizes = _periods(beta)
     for multiple, constants in product(LATE, given_constants(sample.seed)):
-        each = multiple * sizes**beta
-        values = [block_noise_gap(constants, time, beta, size) for time, size in zip(each, sizes, strict=True)]
+        horizons = multiple * sizes**beta
+        values = [block_noise_gap(constants, time, beta, size) for time, size in zip(horizons, sizes, strict=True)]
         name = f"t = {multiple:g} M^beta, {constants.name}"
-        gap_rays.append(Ray(name, np.log(sizes), _with_unit_rate(sizes, each), np.log(values)))
+        gap_rays.append(Ray(name, np.log(sizes), _with_unit_rate(sizes, horizons), np.log(values)))
     return tuple(gap_rays)
 
 

@@ -60,10 +60,10 @@ class NotBelow(WithoutExponents):
         """The lowest ball decides; a ball that holds the factor inside decides nothing, and does not pass."""
         if not measured:
             raise NothingCompared("no quotient was measured")
-        worst = min(measured, key=lambda each: each.low)
+        worst = min(measured, key=lambda quotient: quotient.low)
         detail = f"E/law in [{worst.low:.12g}, {worst.high:.12g}] at {worst.place}, at least {self.factor:g} claimed"
-        rigorous = all(each.rigorous for each in measured)
-        constants = (worst.low, max(each.high for each in measured))
+        rigorous = all(quotient.rigorous for quotient in measured)
+        constants = (worst.low, max(quotient.high for quotient in measured))
         holds = worst.low >= self.factor
         return Judgement(holds, self.factor / worst.low, constants, None, detail, rigorous=rigorous)
 
@@ -99,13 +99,13 @@ def quotients(sample: Sample) -> tuple[Quotient, ...]:
 def _at(problem: Problem, times: list[Fraction]) -> list[Quotient]:
     flint = flint_or_none()
     if flint is None:
-        values = solve(problem, [float(each) for each in times], rtol=1e-10).excess_risk
-        law = [_law(_Floats(), problem, each) for each in times]
+        values = solve(problem, [float(time) for time in times], rtol=1e-10).excess_risk
+        law = [_law(_Floats(), problem, time) for time in times]
         ends = [(float(value / below), float(value / below)) for value, below in zip(values, law, strict=True)]
     else:
         with flint.ctx.workprec(40 + 4 * DIGITS):
             risks = enclosed_risk(flint, problem, times)
-            balls = [risk / _law(_Balls(flint), problem, each) for risk, each in zip(risks, times, strict=True)]
+            balls = [risk / _law(_Balls(flint), problem, time) for risk, time in zip(risks, times, strict=True)]
             ends = [(float(ball.lower()), float(ball.upper())) for ball in balls]
         # the way to floats rounds to the nearest: one more unit on either side
         ends = [(math.nextafter(low, 0.0), math.nextafter(high, math.inf)) for low, high in ends]
@@ -126,7 +126,7 @@ class _Floats:
     def decay(self, value: Any) -> Any:
         return math.exp(-value)
 
-    def rest(self, power: Any, start: int) -> Any:
+    def tail(self, power: Any, start: int) -> Any:
         from scipy.special import zeta
 
         return float(zeta(power, start))
@@ -147,7 +147,7 @@ class _Balls:
     def decay(self, value: Any) -> Any:
         return (-value).exp()
 
-    def rest(self, power: Any, start: int) -> Any:
+    def tail(self, power: Any, start: int) -> Any:
         return power.zeta(self.flint.arb(start))
 
 
@@ -158,8 +158,8 @@ def _law(by: Any, problem: Problem, time: Fraction) -> Any:
     rate, power, t = by.number(problem.exact["gamma"]), by.number(1 + s * beta), by.number(time)
     eigen = [by.power(j, -by.number(beta)) for j in range(1, size + 1)]
     signals = [by.power(j, -power) for j in range(1, size + 1)]
-    fades = [by.decay(2 * each * t) for each in eigen]
-    total = by.rest(power, size + 1) + sum(signal * fade for signal, fade in zip(signals, fades, strict=True))
+    fades = [by.decay(2 * eigenvalue * t) for eigenvalue in eigen]
+    total = by.tail(power, size + 1) + sum(signal * fade for signal, fade in zip(signals, fades, strict=True))
     for mode in range(size):
         injected = noise * (1 - fades[mode]) / (2 * eigen[mode])
         for other in range(size):

@@ -61,8 +61,8 @@ def exponents(sample: Sample) -> dict[str, float]:
 @lru_cache(maxsize=256)
 def _printed(s: Any, beta: Any) -> tuple[float, float, float]:
     (size,) = (power.exp for power in functional(POWERS).atoms(Pow) if power.base == M)
-    signal, kernel = (each.as_base_exp()[1] for each in POWERS.at(t))
-    return tuple(float(each.subs({difficulty: s, capacity: beta})) for each in (size, signal, kernel))  # type: ignore[return-value]
+    signal, kernel = (term.as_base_exp()[1] for term in POWERS.at(t))
+    return tuple(float(exponent.subs({difficulty: s, capacity: beta})) for exponent in (size, signal, kernel))  # type: ignore[return-value]
 
 
 def printed_exponents(sample: Sample) -> dict[str, float]:
@@ -86,7 +86,7 @@ def functional_law(
 
 def without(sample: Sample, term: str, terms: tuple[str, ...] = TERMS, direction: Direction = "both") -> Equivalent:
     """The law with one of its terms left out: a mutant."""
-    kept = tuple(each for each in terms if each != term)
+    kept = tuple(kept_term for kept_term in terms if kept_term != term)
     return Equivalent(law(sample, kept), exponents(sample), direction=direction)
 
 

@@ -90,7 +90,7 @@ def sketch_rays(sample: Sample) -> tuple[Ray, ...]:
     last = max(min(6.0, 16.0 / beta), min(4.0 / (beta - 1.0), 24.0))
     sizes = np.floor(np.geomspace(8.0, 10.0**last, 7))
     repeating = np.unique(np.floor(PERIOD ** (np.arange(1.0, 8.0) / beta) * (1.0 + 1e-12)))
-    kinds = [(None, sizes), *((each, repeating[repeating > 3.0]) for each in given_constants(sample.seed))]
+    kinds = [(None, sizes), *((constants, repeating[repeating > 3.0]) for constants in given_constants(sample.seed))]
     runs = [
         (clock, power, name, noise)
         for name, noise in (("constant", 0.0), ("step down", 0.0), ("oscillation", 1.0))
@@ -129,11 +129,12 @@ def _sketch_rays(
         third = operator[-1] @ second
         values.append(np.log(np.array([second[-1] / first[-1], third / second[-1]]) / equation.trace))
         rates.append(rate)
-    sizes, times, _ = (np.array(each) for each in zip(*path, strict=True))
+    sizes, times, _ = (np.array(column) for column in zip(*path, strict=True))
     logs = {"M": np.log(sizes), "t": np.log(times), "1/gamma_max": -np.log(rates)}
     scale = logs["M"] if np.ptp(sizes) else logs["1/gamma_max"]
     return [
-        Ray(f"T^{k + 2} g, {name}", scale - scale[0] + 1.0, logs, each) for k, each in enumerate(np.transpose(values))
+        Ray(f"T^{k + 2} g, {name}", scale - scale[0] + 1.0, logs, quotient)
+        for k, quotient in enumerate(np.transpose(values))
     ]
 
 
@@ -155,8 +156,8 @@ def _series(sample: Sample) -> Sharp:
     def remainder(point: dict[str, Any]) -> float:
         # T^n g <= c^n sup g, so the terms after the n-th add at most c^(n+1)/(1 - c) sup g; 1e-12 of it may be
         # rounding, 1e-9 the error of a solver that proves none
-        rest = stability ** (point["terms"] + 1) / (1.0 - stability) * largest
-        return float(rest / float(sums[-1]) * (1.0 - 1e-12) + (0.0 if enclosed else 1e-9))
+        tail = stability ** (point["terms"] + 1) / (1.0 - stability) * largest
+        return float(tail / float(sums[-1]) * (1.0 - 1e-12) + (0.0 if enclosed else 1e-9))
 
     def partial(point: dict[str, Any]) -> Any:
         return sums[point["terms"]]
@@ -181,7 +182,7 @@ def _twice(sample: Sample) -> Between:
     # The mesh errs by up to 1.2e-2 here (measured by refining it); the next term of the limit is t^(1/beta - 1).
     slack = 0.02 + 8.0 * 1e6 ** (1.0 / sample.point[1] - 1.0)
     limit = float((TWICE.right / (G_MAX * zeta(beta))).subs(beta, sample.beta))
-    ranges, halves = ({"ratio": (each, each)} for each in (limit, limit / 2.0))
+    ranges, halves = ({"ratio": (end, end)} for end in (limit, limit / 2.0))
     near = {f"{share - 1:+.1%} of it": {"ratio": (share * limit, share * limit)} for share in (1 - _OFF, 1 + _OFF)}
     return Between(ranges, slack, {"gamma tr(H)/2, as in the largest norm": halves, **near})
 

@@ -61,8 +61,8 @@ def noise_rays(sample: Sample, runs: Sequence[Run]) -> list[Ray]:
     noisy = []
     for run in runs:
         for sign, words in ((1.0, "to infinity"), (-1.0, "to zero")):
-            each = [Run(run.shape, 10.0 ** (sign * power), run.level) for power in powers]
-            points = records(s, beta, size, horizon, each)
+            louder = [Run(run.shape, 10.0 ** (sign * power), run.level) for power in powers]
+            points = records(s, beta, size, horizon, louder)
             noisy += rays(f"sigma^2 {words}, {BEYOND.name}, {run.shape}", "sigma^2", points, falling=sign < 0)
     return noisy
 
@@ -72,9 +72,9 @@ def rate_rays(sample: Sample, runs: Sequence[Run], size: float, horizon: float) 
     s, beta = sample.point
     by_rate = []
     for run in runs:
-        each = [Run(run.shape, run.noise, 10.0**-power) for power in np.linspace(0.0, 30.0, 10)]
+        slower = [Run(run.shape, run.noise, 10.0**-power) for power in np.linspace(0.0, 30.0, 10)]
         name = f"sup gamma to zero, M = {size:g}, t = {horizon:.2g}, {run.shape}, sigma^2 = {run.noise:g}"
-        by_rate += rays(name, "gamma", records(s, beta, size, horizon, each), falling=True)
+        by_rate += rays(name, "gamma", records(s, beta, size, horizon, slower), falling=True)
     return by_rate
 
 
@@ -170,12 +170,12 @@ def window(sample: Sample) -> tuple[Ray, ...]:
     fading = balance(sample) < -1e-9  # 0 at the edge, but for the rounding
     signal, burst = Run("constant", 0.0, TINY), Run("burst then zero", 0.0 if fading else LOUDEST, 1.0, balance(sample))
     loud = {shape: Run(shape, LOUDEST, 1.0, leading(sample)) for shape in ("constant", "step down", "adversary")}
-    each = {
+    runs_by_path = {
         EARLY: (signal, loud["constant"], burst, loud["adversary"]),
         EDGE: (signal, Run("exponential decay", 0.0), loud["step down"], burst),
         AFTER: (signal,),
     }
-    measured = (ray for path, runs in each.items() for ray in model_rays(sample, path, runs, infinite=True))
+    measured = (ray for path, runs in runs_by_path.items() for ray in model_rays(sample, path, runs, infinite=True))
     return (*measured, *wide(sample))
 
 
@@ -192,11 +192,11 @@ def all_times(sample: Sample, noise: float, power: float) -> tuple[Ray, ...]:
     """
     signal, burst = Run("constant", 0.0, TINY), Run("burst then zero", noise, 1.0, power)
     worst, loud = Run("adversary", noise, 1.0, power), Run("constant", LOUDEST, 1.0, leading(sample))
-    each = {
+    runs_by_path = {
         EARLY: (signal, loud), EDGE: (burst, worst), AFTER: (burst, worst, signal),
         BEYOND: (burst, Run("exponential decay", 0.0), signal), FAR: (burst,),
     }  # fmt: skip
-    measured = (ray for path, runs in each.items() for ray in model_rays(sample, path, runs, infinite=True))
+    measured = (ray for path, runs in runs_by_path.items() for ray in model_rays(sample, path, runs, infinite=True))
     s, beta = sample.point
     far = size_rays(sample, 30.0, np.geomspace(4.0, farthest(s) * 30.0**beta, 7), [signal])
     return (*measured, *far, *wide(sample))

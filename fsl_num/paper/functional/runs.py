@@ -199,8 +199,8 @@ def model_rays(sample: Sample, path: Path, runs: Sequence[Run], *, infinite: boo
     if sample.effort == 0:  # one on either side of M^beta
         kinds = kinds[:1] if path.multiple < 1.0 else kinds[1:]
     for constants in (None, *kinds):
-        each = [run for run in runs if constants is None or run.shape != "adversary"]
-        rays_of_models += _rays_of_spectrum(sample, path, each, constants, infinite=infinite) if each else []
+        kept = [run for run in runs if constants is None or run.shape != "adversary"]
+        rays_of_models += _rays_of_spectrum(sample, path, kept, constants, infinite=infinite) if kept else []
     return rays_of_models
 
 

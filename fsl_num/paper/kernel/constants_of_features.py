@@ -66,21 +66,24 @@ def power_rays(sample: Sample) -> Mapping[str, list[Ray]]:
         log_t = beta * math.log(4.0) * np.arange(0.0, 7.0)
         period = 4.0 ** (-s * beta)
         beyond = float(energies[energies.size // 4 :].sum()) * period / (1.0 - period)
-        left = [np.exp(-2.0 * math.exp(each) * eigenvalues) for each in log_t]
+        left = [np.exp(-2.0 * math.exp(log_time) * eigenvalues) for log_time in log_t]
         values = {
-            "signal": [each @ energies + beyond for each in left],
-            "kernel": [each @ eigenvalues**2 for each in left],
+            "signal": [fade @ energies + beyond for fade in left],
+            "kernel": [fade @ eigenvalues**2 for fade in left],
             # int K(t - z) (1 - z/t) dz over [0, t], mode by mode
             "noise of a falling rate": [
-                float((-np.expm1(-2.0 * time * eigenvalues) / (4.0 * time) - 0.5 * eigenvalues * each).sum())
-                for time, each in zip(np.exp(log_t), left, strict=True)
+                float((-np.expm1(-2.0 * time * eigenvalues) / (4.0 * time) - 0.5 * eigenvalues * fade).sum())
+                for time, fade in zip(np.exp(log_t), left, strict=True)
             ],
         }
         for key, measured in values.items():
             logs = {"t": log_t, "M": np.full(log_t.size, math.log(FEATURES * LARGEST))}
             rays_of[key].append(Ray(name, log_t, logs, np.log(np.array(measured))))
         log_size = math.log(4.0) * np.arange(1.0, 9.0)
-        tails = [float(energies[round(math.exp(each)) : FEATURES * round(math.exp(each))].sum()) for each in log_size]
+        tails = [
+            float(energies[round(math.exp(log_features)) : FEATURES * round(math.exp(log_features))].sum())
+            for log_features in log_size
+        ]
         rays_of["approximation error"].append(Ray(name, log_size, {"M": log_size}, np.log(tails)))
     return rays_of
 

@@ -38,8 +38,8 @@ def _remainder(factor: float, weight: Any, sample: Sample, expression: Expr, nam
 
     def allowed(point: Point) -> float:
         value = float(number(expression, {"s": sample.s, "beta": sample.beta, **point}))
-        rest = smooth_sum_error(float(weight), float(point[name]), sample.point[1])
-        return factor * rest / value + ROUNDING
+        bound = smooth_sum_error(float(weight), float(point[name]), sample.point[1])
+        return factor * bound / value + ROUNDING
 
     return allowed
 

@@ -27,8 +27,8 @@ from fsl_sym.symbols import M, N, beta, j, s, t
 
 def approximation_bounds() -> tuple[Derivation, ...]:
     """delta_M from below and from above, for N infinite."""
-    both = approximation_error_asymptotics()
-    return both.from_below, both.from_above
+    bounds = approximation_error_asymptotics()
+    return bounds.from_below, bounds.from_above
 
 
 def approximation_rays(sample: Sample) -> list[Located]:
@@ -105,9 +105,11 @@ def completed_signal_rays(sample: Sample) -> list[Ray]:
     for power in (0.5, 1.0, far):
         sizes = whole_sizes(min(end / (power * beta), math.log(10.0) * DECADES), 24)
         t = sizes ** (power * beta)
-        both = [spectrum.signal(a, s, beta, m) + approximation_error(s, beta, m) for a, m in zip(t, sizes, strict=True)]
+        completed = [
+            spectrum.signal(a, s, beta, m) + approximation_error(s, beta, m) for a, m in zip(t, sizes, strict=True)
+        ]
         logs = {"M": np.log(sizes), "t": np.log(t), "e_infinity": np.log(spectrum.signal(t, s, beta))}
-        rays.append(Ray(f"t = M^({power:g} beta)", np.log(sizes), logs, np.log(both)))
+        rays.append(Ray(f"t = M^({power:g} beta)", np.log(sizes), logs, np.log(completed)))
     return rays
 
 

@@ -56,7 +56,7 @@ def since_one(ray: Ray) -> Ray:
     """The part of a ray with t >= 1."""
     kept = ray.logs["t"] >= 0.0
     return replace(
-        ray, scale=ray.scale[kept], logs={name: each[kept] for name, each in ray.logs.items()}, values=ray.values[kept]
+        ray, scale=ray.scale[kept], logs={name: log[kept] for name, log in ray.logs.items()}, values=ray.values[kept]
     )
 
 
@@ -78,9 +78,9 @@ def repeating_rays(
     beta = sample.point[1]
     sizes = repeating_sizes(beta, power, end)
     return [
-        replace(each, name=f"{each.name}, {constants.name}")
+        replace(ray, name=f"{ray.name}, {constants.name}")
         for constants in given_constants(sample.seed)
-        for each in (joined_ray(quantity(constants), beta, power, multiple, end, clock=clock, sizes=sizes),)
+        for ray in (joined_ray(quantity(constants), beta, power, multiple, end, clock=clock, sizes=sizes),)
     ]
 
 
@@ -103,7 +103,7 @@ def joined_ray(
 def alone_ray(quantity: Quantity, size: float, start: float, end: float, count: int = 24) -> Ray:
     """Along t alone, log t from ``start`` to ``end`` (falling: towards t = 0), at one model size."""
     log_t = np.linspace(start, end, count)
-    values = np.log([quantity(math.exp(each), size) for each in log_t])
+    values = np.log([quantity(math.exp(log_time), size) for log_time in log_t])
     logs = {"t": log_t} if math.isinf(size) else {"t": log_t, "M": np.full(count, math.log(size))}
     return Ray(f"M = {size:g}, log t to {end:.0f}", np.abs(log_t - start) + 1.0, logs, values)
 
@@ -121,7 +121,7 @@ def window_law(formula: Formula, sample: Sample) -> Equivalent:
 def window_rays(quantity: Quantity, sample: Sample, power: float) -> list[Ray]:
     """Inside and at the edge of 1 <= t <= M^beta."""
     beta, end = sample.point[1], decades(power)
-    return [since_one(joined_ray(quantity, beta, *each, end)) for each in ((0.5, 1.0), (1.0, 0.25), (1.0, 1.0))]
+    return [since_one(joined_ray(quantity, beta, *path, end)) for path in ((0.5, 1.0), (1.0, 0.25), (1.0, 1.0))]
 
 
 def outside_window(quantity: Quantity, sample: Sample) -> dict[str, list[Ray]]:

@@ -60,7 +60,7 @@ def _stable_order_measured(sample: Sample) -> dict[str, Any]:
         "M/T_2": [rays.joined_ray(quantity, capacity, power, 1.0, end, clock="M") for power in (1.0, 0.5)],
         "T_2^(1/beta - 1)": rays.everywhere_rays(quantity, sample, 1.0),
     }
-    return {name: [replace(each, logs={**each.logs, "T_2": each.logs["t"]}) for each in part]
+    return {name: [replace(ray, logs={**ray.logs, "T_2": ray.logs["t"]}) for ray in part]
             for name, part in measured.items()}  # fmt: skip
 
 

@@ -112,15 +112,22 @@ def convolution_ratio(sample: Sample) -> Quantity:
 def convolution_rays(sample: Sample, ends: Sequence[tuple[float, float]], *, early: bool = True) -> list[Ray]:
     """The ratio along t = multiple M^(power beta) up to t = 1e40; and, where ``early``, along t to 0."""
     ratio, end = convolution_ratio(sample), math.log(1e40)
-    joined = [joined_ray(ratio, sample.point[1], *each, end, count=8) for each in ends]
-    return [*joined, alone_ray(ratio, 100.0, 0.0, -20.0, 8)] if early else [since_one(each) for each in joined]
+    joined = [joined_ray(ratio, sample.point[1], *path, end, count=8) for path in ends]
+    return [*joined, alone_ray(ratio, 100.0, 0.0, -20.0, 8)] if early else [since_one(ray) for ray in joined]
 
 
 def single_mode_rays(sample: Sample) -> list[Ray]:
     """(K_1 * K_1)(t)/K_1(t): one feature, t growing far beyond M^beta = 1."""
     ratio = convolution_ratio(sample)
     log_t = np.linspace(0.0, math.log(250.0), 12)
-    return [Ray("M = 1", log_t, {"t": log_t, "M": 0.0 * log_t}, np.log([ratio(math.exp(each), 1.0) for each in log_t]))]
+    return [
+        Ray(
+            "M = 1",
+            log_t,
+            {"t": log_t, "M": 0.0 * log_t},
+            np.log([ratio(math.exp(log_time), 1.0) for log_time in log_t]),
+        )
+    ]
 
 
 def _outside(sample: Sample) -> dict[str, list[Ray]]:
@@ -200,7 +207,7 @@ CLAIMS: tuple[Claim, ...] = (
             alone_ray(half_scale(sample), 1e6, 0.0, -30.0),
         ],
         lambda sample: power_law(t=0.0), depends=("lemma:ke-power/kernel-window",),
-        beyond=lambda sample: {"t beyond M^beta": [_exponential(each) for each in beyond_window_rays(sample)]},
+        beyond=lambda sample: {"t beyond M^beta": [_exponential(ray) for ray in beyond_window_rays(sample)]},
         quoted=r"It holds for any $t \lesssim M^{\beta}$ that  $\tfrac{\cK_M (t/2)}{\cK_M(t)} \simeq 1$",
     ),
     Claim(

@@ -33,7 +33,7 @@ def traces(sample: Sample) -> Mapping[str, list[Ray]]:
     logs = fine[29::30]
     rays_of = {}
     for name, exponent in (("beta", sample.point[1]), ("one", 1.0)):
-        whole = np.exp(log_sums(exponent, [float(each) for each in fine]))
+        whole = np.exp(log_sums(exponent, [float(log_count) for log_count in fine]))
         parts = np.diff(np.concatenate([[0.0], whole]))
         constants = np.resize(CONSTANTS, fine.size)
         constants[0] = constants.mean()  # the first block is long in logarithms

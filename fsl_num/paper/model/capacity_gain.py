@@ -155,11 +155,11 @@ class NeverWorse:
 
     def mutants(self) -> Mapping[str, NeverWorse]:
         """The order's mutants."""
-        return {name: NeverWorse(each) for name, each in self.order.mutants().items()}
+        return {name: NeverWorse(order) for name, order in self.order.mutants().items()}
 
     def neighbours(self, kind: str, size: float) -> list[NeverWorse]:
         """The order's neighbours."""
-        return [NeverWorse(each) for each in self.order.neighbours(kind, size)]
+        return [NeverWorse(neighbour) for neighbour in self.order.neighbours(kind, size)]
 
 
 def never_worse(sample: Sample) -> Joint:

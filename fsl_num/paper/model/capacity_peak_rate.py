@@ -60,11 +60,11 @@ def peak_rate_costs(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
     own, other = (sample.s, sample.beta), richer(sample)["within"]
     budgets = budgets_of(sample)
     low, lower = _least_optimal(*own, sample), _least_optimal(*other, sample)
-    one = np.zeros(len(budgets))
+    zeros = np.zeros(len(budgets))
     return {
         "least risk": (least_risk(*EXPONENTIAL, *sample.point, budgets=budgets),),
-        "order 1": _priced(*own, one, budgets),
-        "order 1, higher capacity": _priced(*other, one, budgets),
+        "order 1": _priced(*own, zeros, budgets),
+        "order 1, higher capacity": _priced(*other, zeros, budgets),
         "the smallest": low,
         "the smallest, higher capacity": lower,
         "that of the higher capacity at the lower one": _priced(*own, lower[0].values, budgets),
@@ -90,7 +90,7 @@ def peak_rate_statement(sample: Sample) -> Joint:
     own, low, lower = _derived(sample)
     lost = -own[0] * own[1] / (1 + own[1])
     free, risk = growth(0.0, 0.0), optimal_allocation(*EXPONENTIAL).at(*own).excess_risk
-    power, log_power = (float(lost * (one - other)) for one, other in (
+    power, log_power = (float(lost * (exponent - other)) for exponent, other in (
         (lower.power, low.power), (lower.log_power, low.log_power)))  # fmt: skip
     return Joint(
         {

@@ -59,8 +59,8 @@ def _forgotten(sample: Sample, t: float, rate: float, lag: bool, start: float, n
     points, weights, noises, _ = history(sample, "first", t)
     own, theta = model.own[:MODEL], model.theta[:MODEL]
     moments = start * theta**2 * np.exp(-rate * own * t)
-    for then, weight, each in zip(points, weights, noises, strict=True):
-        q = np.roll(np.diag(each), shift)
+    for then, weight, covariance in zip(points, weights, noises, strict=True):
+        q = np.roll(np.diag(covariance), shift)
         moments = moments + noise * weight * np.exp(-rate * own * (t - then if lag else then)) * q
     return np.asarray(moments)
 

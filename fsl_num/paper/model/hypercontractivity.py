@@ -64,10 +64,10 @@ def best_constants(kurtosis: float, size: int = FEATURE_COUNT) -> tuple[float, f
     return least, most
 
 
-def matrix_bound(each: Operator, rho: float) -> Array:
+def matrix_bound(operator: Operator, rho: float) -> Array:
     """rho size matrix: rho tr(HA) A."""
-    assert each.matrix is not None
-    return rho * each.size * each.matrix
+    assert operator.matrix is not None
+    return rho * operator.size * operator.matrix
 
 
 @lru_cache(maxsize=64)
@@ -101,29 +101,29 @@ def indefinite_moments(sample: Sample) -> tuple[Operator, ...]:
     generator = np.random.default_rng([sample.seed, 2])
     drawn = generator.standard_normal((4, FEATURE_COUNT, FEATURE_COUNT))
     diagonal = [np.diag([1.0, -0.5, *[0.0] * (FEATURE_COUNT - 2)]), np.diag([-0.5, 1.0, *[0.0] * (FEATURE_COUNT - 2)])]
-    operators = _moments_of("gaussian", eigenvalues(sample), [*diagonal, *(each + each.T for each in drawn)])
-    return tuple(replace(each, size=sum(_signed_parts(each))) for each in operators)
+    operators = _moments_of("gaussian", eigenvalues(sample), [*diagonal, *(matrix + matrix.T for matrix in drawn)])
+    return tuple(replace(operator, size=sum(_signed_parts(operator))) for operator in operators)
 
 
-def _signed_parts(each: Operator) -> tuple[float, float]:
+def _signed_parts(operator: Operator) -> tuple[float, float]:
     """The sums p and m of the positive and of the negative eigenvalues of H^(1/2) A H^(1/2)."""
-    assert each.matrix is not None
-    root = np.sqrt(np.diag(each.base))
-    parts = np.linalg.eigvalsh(root[:, None] * each.matrix * root)
+    assert operator.matrix is not None
+    root = np.sqrt(np.diag(operator.base))
+    parts = np.linalg.eigvalsh(root[:, None] * operator.matrix * root)
     return float(parts[parts > 0].sum()), float(-parts[parts < 0].sum())
 
 
-def signed_bound(each: Operator, rho: float) -> Array:
+def signed_bound(operator: Operator, rho: float) -> Array:
     """The two bounds for A of both signs, with rho = 1 and 2, and what lies between them and beyond."""
-    given = dict(zip((_positive, _negative), _signed_parts(each), strict=True))
+    given = dict(zip((_positive, _negative), _signed_parts(operator), strict=True))
     low, high = (float(bound.subs(given)) for bound in _SIGNED)
-    return np.asarray((low + (rho - 1.0) * (high - low)) * each.base)
+    return np.asarray((low + (rho - 1.0) * (high - low)) * operator.base)
 
 
-def trace_bound(each: Operator, rho: float) -> Array:
+def trace_bound(operator: Operator, rho: float) -> Array:
     """rho tr(HA) H, as the lemma has it for A without negative eigenvalues."""
-    positive, negative = _signed_parts(each)
-    return rho * (positive - negative) * each.base
+    positive, negative = _signed_parts(operator)
+    return rho * (positive - negative) * operator.base
 
 
 def fourth_moment_entries(sample: Sample) -> list[tuple[tuple[str, int, int], float]]:
@@ -157,9 +157,9 @@ def _independent_mutants(sample: Sample) -> dict[str, Statement]:
     return {f"{name}: the constants of normal features": Joint({**parts, name: normal}) for name in INDEPENDENT}
 
 
-def _entry(wanted: Callable[[Array, Array], Array], sample: Sample) -> Callable[[Any], float]:
+def _entry(bilinear: Callable[[Array, Array], Array], sample: Sample) -> Callable[[Any], float]:
     eigenvalues = np.arange(1.0, FEATURE_COUNT + 1.0) ** -sample.point[1]
-    tables = {name: wanted(np.diag(eigenvalues), matrix) for name, matrix in dense_matrices().items()}
+    tables = {name: bilinear(np.diag(eigenvalues), matrix) for name, matrix in dense_matrices().items()}
     return lambda point: float(tables[point[0]][point[1], point[2]])
 
 
@@ -172,7 +172,7 @@ def _fourth_moment(sample: Sample) -> Joint:
     identity = Sharp(
         _entry(lambda h, a: np.trace(h @ a) * h + h @ a @ h, sample),
         ENTRY_ROUNDING,
-        {name: _entry(each, sample) for name, each in wrong.items()},
+        {name: _entry(moment, sample) for name, moment in wrong.items()},
     )
     return Joint({"identity": identity, "bounds": Bracket(*NORMAL_CONSTANTS)})
 

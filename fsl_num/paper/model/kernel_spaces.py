@@ -83,9 +83,9 @@ def _reproducing() -> tuple[AllOf, tuple[Hypothesis, ...]]:
         equals(Trace(function.T * inverse * kernel_at), Trace(at.T * function)),
         equals(Mean(at.T * values * drawn * drawn.T * function), at.T * values * function),
     )
-    one = Identity(size)
+    identity = Identity(size)
     known = (*symmetric(values, inverse), *fixed(values, at, function))
-    return AllOf(stated), (equals(inverse * values, one), equals(Mean(drawn * drawn.T), one), *known)
+    return AllOf(stated), (equals(inverse * values, identity), equals(Mean(drawn * drawn.T), identity), *known)
 
 
 REPRODUCING = _reproducing()

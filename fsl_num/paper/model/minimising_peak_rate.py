@@ -90,8 +90,8 @@ def minimisers(s: float, beta: float) -> tuple[Array, Array, Array, Array]:
 def minimising_rates(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
     """The minimising peak rate over growing budgets, and the loss at a rate of order 1 over the least."""
     scale, peaks, costs, sizes = minimisers(float(sample.s), float(sample.beta))
-    steps, one = scale - sizes, np.zeros(scale.size)
-    logs = {"N": scale, "a": peaks, "K": steps, "b": peaks - steps, "sigma^2": one}
+    steps, zeros = scale - sizes, np.zeros(scale.size)
+    logs = {"N": scale, "a": peaks, "K": steps, "b": peaks - steps, "sigma^2": zeros}
     return {
         "peak rate": (Ray("minimiser", scale, logs, peaks, SETTLED),),
         "order 1 over the least": (Ray("a rate of order 1", scale, logs, costs, SETTLED),),

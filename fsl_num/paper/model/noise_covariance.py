@@ -61,14 +61,14 @@ COVARIANCE_OF_NOISE: Final = _covariance()
 NOISE_BOUNDS: Final = _noise_bounds()
 
 
-def noise_bound(each: Operator, rho: float) -> Array:
+def noise_bound(operator: Operator, rho: float) -> Array:
     """(rho size + noise) base: (2 rho E + sigma^2) W H W'."""
-    return (rho * each.size + each.noise) * each.base
+    return (rho * operator.size + operator.noise) * operator.base
 
 
-def halved_noise_bound(each: Operator, rho: float) -> Array:
+def halved_noise_bound(operator: Operator, rho: float) -> Array:
     """(rho E + sigma^2) W H W'."""
-    return (0.5 * rho * each.size + each.noise) * each.base
+    return (0.5 * rho * operator.size + operator.noise) * operator.base
 
 
 def noise_covariances(sample: Sample) -> Numbers:

@@ -66,10 +66,10 @@ def row_formula(sample: Sample, *, diagonal: bool = False, power: float = 1.0) -
 def _energies(family: str, sample: Sample) -> Sequence[Operator]:
     """Sigma against R W H W', with labels as given and without noise, and with noise alone."""
     operators = []
-    for each in gradient_noises(family, sample):
-        operators.append(Operator(each.value, each.base, 0.5 * (each.size + each.noise)))
-        operators.append(Operator(each.value - each.noise * each.base, each.base, 0.5 * each.size))
-        operators.append(Operator(each.noise * each.base, each.base, 0.5 * each.noise))
+    for gradient in gradient_noises(family, sample):
+        operators.append(Operator(gradient.value, gradient.base, 0.5 * (gradient.size + gradient.noise)))
+        operators.append(Operator(gradient.value - gradient.noise * gradient.base, gradient.base, 0.5 * gradient.size))
+        operators.append(Operator(gradient.noise * gradient.base, gradient.base, 0.5 * gradient.noise))
     return operators
 
 

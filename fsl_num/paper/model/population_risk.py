@@ -32,10 +32,10 @@ def _projected_risk() -> formulas.Stated:
 
 def _first_features_risk() -> formulas.Stated:
     """2E in the blocks of H: v, theta_1, H_1 for the first M features, theta_2, H_2 for the rest."""
-    rest = FEATURES - SIZE
-    first, last = MatrixSymbol("E_1", FEATURES, SIZE), MatrixSymbol("E_2", FEATURES, rest)
-    head, tail = MatrixSymbol("H_1", SIZE, SIZE), MatrixSymbol("H_2", rest, rest)
-    theta, beyond = MatrixSymbol(r"\theta_1", SIZE, 1), MatrixSymbol(r"\theta_2", rest, 1)
+    size_beyond = FEATURES - SIZE
+    first, last = MatrixSymbol("E_1", FEATURES, SIZE), MatrixSymbol("E_2", FEATURES, size_beyond)
+    head, tail = MatrixSymbol("H_1", SIZE, SIZE), MatrixSymbol("H_2", size_beyond, size_beyond)
+    theta, beyond = MatrixSymbol(r"\theta_1", SIZE, 1), MatrixSymbol(r"\theta_2", size_beyond, 1)
     error = first * formulas.V - first * theta - last * beyond
     risk = equals(
         Trace(error.T * formulas.H * error),
@@ -44,8 +44,8 @@ def _first_features_risk() -> formulas.Stated:
     blocks = (
         equals(first.T * formulas.H * first, head),
         equals(last.T * formulas.H * last, tail),
-        equals(first.T * formulas.H * last, ZeroMatrix(SIZE, rest)),
-        equals(last.T * formulas.H * first, ZeroMatrix(rest, SIZE)),
+        equals(first.T * formulas.H * last, ZeroMatrix(SIZE, size_beyond)),
+        equals(last.T * formulas.H * first, ZeroMatrix(size_beyond, SIZE)),
     )
     return risk, (*blocks, *formulas.symmetric(formulas.H, head, tail))
 

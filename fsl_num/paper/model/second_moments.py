@@ -69,8 +69,8 @@ def risks_over_all_paths(sample: Sample) -> tuple[tuple[Plan, float], ...]:
             # the mean gradient of a batch: one sample after the other, all at the weights before the step
             pulls, chances = np.zeros((weights.shape[0], 1, 2)), np.ones(1)
             for _ in range(batch):
-                each = ((weights @ seen.T) - target)[:, :, None] * seen
-                pulls = (pulls[:, :, None] + each[:, None]).reshape(weights.shape[0], -1, 2)
+                gradient = ((weights @ seen.T) - target)[:, :, None] * seen
+                pulls = (pulls[:, :, None] + gradient[:, None]).reshape(weights.shape[0], -1, 2)
                 chances = np.multiply.outer(chances, chance).ravel()
             weights = (weights[:, None] - rate / batch * pulls).reshape(-1, 2)
             masses = np.multiply.outer(masses, chances).ravel()

@@ -89,7 +89,7 @@ def difficulty_formula(sample: Sample, *, half: float = 1.0, relative: bool = Tr
     alpha = half * sample.point[0] * sample.point[1]
     return {
         "alpha": np.array([alpha]),
-        "s": np.array([alpha / (each if relative else 1.0) for each in (2.0, sample.point[1])]),
+        "s": np.array([alpha / (divisor if relative else 1.0) for divisor in (2.0, sample.point[1])]),
     }
 
 

@@ -28,15 +28,15 @@ def log_sums(power: float, logs: Sequence[float]) -> Array:
     """
     start = 10_000
     head, low = float((np.arange(1.0, start + 1.0) ** -power).sum()), math.log(start + 0.5)
-    rest = 1.0 - power
+    exponent = 1.0 - power
     values = []
     for log in logs:
-        if abs(rest) < 1e-12:
+        if abs(exponent) < 1e-12:
             values.append(math.log(head + log - low))
-        elif rest * log < 600.0:
-            values.append(math.log(head + (math.exp(rest * log) - math.exp(rest * low)) / rest))
+        elif exponent * log < 600.0:
+            values.append(math.log(head + (math.exp(exponent * log) - math.exp(exponent * low)) / exponent))
         else:
-            values.append(rest * log - math.log(rest))
+            values.append(exponent * log - math.log(exponent))
     return np.array(values)
 
 

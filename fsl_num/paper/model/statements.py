@@ -44,9 +44,9 @@ class Operator:
 Bound = Callable[[Operator, float], Array]
 
 
-def base_bound(each: Operator, rho: float) -> Array:
+def base_bound(operator: Operator, rho: float) -> Array:
     """rho size base: rho tr(HA) H."""
-    return rho * each.size * each.base
+    return rho * operator.size * operator.base
 
 
 @dataclass(frozen=True)
@@ -66,11 +66,11 @@ class Bracket(WithoutExponents):
     def judge(self, measured: Sequence[Operator]) -> Judgement:
         """What is left of each inequality, relative to size times base."""
         below, above, ratios = [], [], []
-        for each in measured:
-            root = np.linalg.inv(np.linalg.cholesky(each.base)) / math.sqrt(each.size)
-            below.append(_least(root, each.value - self.bound(each, self.lower)))
-            above.append(_least(root, self.bound(each, self.upper) - each.value))
-            own = np.linalg.eigvalsh(root @ (each.value - each.noise * each.base) @ root.T)
+        for operator in measured:
+            root = np.linalg.inv(np.linalg.cholesky(operator.base)) / math.sqrt(operator.size)
+            below.append(_least(root, operator.value - self.bound(operator, self.lower)))
+            above.append(_least(root, self.bound(operator, self.upper) - operator.value))
+            own = np.linalg.eigvalsh(root @ (operator.value - operator.noise * operator.base) @ root.T)
             ratios += [float(own[0]), float(own[-1])]
         least = min(*below, *above)
         if not math.isfinite(least):
@@ -134,7 +134,9 @@ class Trend:
         """The power moved, the way that matters."""
         names = {1: f"power + {TREND_MUTATION}", -1: f"power - {TREND_MUTATION}"}
         steps = self._steps()
-        return {names[step]: each for step, each in zip(steps, self.neighbours("power", TREND_MUTATION), strict=True)}
+        return {
+            names[step]: mutant for step, mutant in zip(steps, self.neighbours("power", TREND_MUTATION), strict=True)
+        }
 
     def neighbours(self, kind: str, size: float) -> Sequence[Trend]:
         """The power moved by ``size``, the way that matters."""
@@ -151,10 +153,10 @@ class Trend:
         """
         ends = [
             (
-                -np.inf if each.direction == "upper" else each.power - each.allowance,
-                np.inf if each.direction == "lower" else each.power + each.allowance,
+                -np.inf if version.direction == "upper" else version.power - version.allowance,
+                np.inf if version.direction == "lower" else version.power + version.allowance,
             )
-            for each in (self, mutant)
+            for version in (self, mutant)
         ]
         low, high = max(low for low, _ in ends), min(high for _, high in ends)
         return f"slopes from {low:.3g} to {high:.3g} satisfy both" if high > low + 1e-9 else ""

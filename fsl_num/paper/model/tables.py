@@ -38,13 +38,13 @@ class Table:
             raise NothingCompared(f"{sorted(self.claimed)} are claimed, {sorted(measured)} measured")
         worst, note = -1.0, ""
         for name, value in self.claimed.items():
-            wanted, compared = np.asarray(value, dtype=np.float64), np.asarray(measured[name], dtype=np.float64)
-            if wanted.shape != compared.shape or not wanted.size:
-                raise NothingCompared(f"{name}: the shape {wanted.shape} is claimed, {compared.shape} measured")
-            if not (np.isfinite(wanted).all() and np.isfinite(compared).all()):
+            claimed, compared = np.asarray(value, dtype=np.float64), np.asarray(measured[name], dtype=np.float64)
+            if claimed.shape != compared.shape or not claimed.size:
+                raise NothingCompared(f"{name}: the shape {claimed.shape} is claimed, {compared.shape} measured")
+            if not (np.isfinite(claimed).all() and np.isfinite(compared).all()):
                 raise ValueError(f"{name}: the numbers are not finite, nothing can be judged")
-            size = float(np.abs(wanted).max())
-            error = float(np.abs(wanted - compared).max()) / (size if size > 0 else 1.0)
+            size = float(np.abs(claimed).max())
+            error = float(np.abs(claimed - compared).max()) / (size if size > 0 else 1.0)
             if error > worst:
                 worst, note = error, f"{name}: relative error {error:.1e}, allowed {self.tolerance:.0e}"
         return Judgement(worst <= self.tolerance, worst / self.tolerance, None, None, note)
@@ -58,7 +58,7 @@ class Table:
             numbers = np.asarray(value, dtype=np.float64)
             step = size * (numbers if numbers.any() else np.ones_like(numbers))
             moved += [{name: numbers + step}, {name: numbers - step}]
-        return [replace(self, claimed={**self.claimed, **each}) for each in moved]
+        return [replace(self, claimed={**self.claimed, **change}) for change in moved]
 
     def mutants(self) -> Mapping[str, Table]:
         """The wrong tables."""
@@ -108,7 +108,7 @@ class Interval(WithoutExponents):
         width = self.high - self.low
         by = size * (width if math.isfinite(width) else abs(self.low if math.isfinite(self.low) else self.high))
         drawn = [replace(self, low=self.low + by), replace(self, high=self.high - by)]
-        return [each for each in drawn if each != self]
+        return [interval for interval in drawn if interval != self]
 
     def mutants(self) -> Mapping[str, Interval]:
         """Either end that is finite moved inwards, and outwards too where the ends are reached."""

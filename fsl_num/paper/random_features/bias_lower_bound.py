@@ -53,15 +53,15 @@ def _trace_bounds(s: float, beta: float, effort: int, seed: int) -> dict[str, li
             singular = np.linalg.svd(projection * np.sqrt(eigenvalues), compute_uv=False)
             own: Array = np.asarray(singular**2, dtype=np.float64)
             aim = projection @ (eigenvalues * np.sqrt(squares))
-            one = np.zeros(size)
-            one[0] = aim @ aim
+            single = np.zeros(size)
+            single[0] = aim @ aim
             mean = np.linalg.svd(projection * (eigenvalues * np.sqrt(squares)), compute_uv=False) ** 2
             draw = Draw(size, own, own, 0.0, own, 0.0)
             row: dict[tuple[str, float], float] = {}
             for span in SPANS:
                 time = (span * size) ** beta
                 weights = -2.0 * time * own - np.log(own)
-                row["one target", span] = float(weights[0] + np.log(one[0]))
+                row["one target", span] = float(weights[0] + np.log(single[0]))
                 row["mean", span] = float(np.log(np.exp(weights) @ mean))
                 shown[span].append(float(np.log(signal_term(draw, s, beta, np.array([time]))[0])))
             rows.append(row)

@@ -119,7 +119,9 @@ def _rays(name: str, sample: Sample) -> dict[str, tuple[Ray, ...]]:
     logs: Array = math.log(10.0) * np.linspace(*BUDGETS, 3 + 3 * sample.effort)
     rays_of: dict[str, tuple[Ray, ...]] = {}
     for task, capacity in _points(name, sample.s, sample.beta):
-        values, sizes = np.transpose([_least(float(task), float(capacity), each, "tuned" in name) for each in logs])
+        values, sizes = np.transpose(
+            [_least(float(task), float(capacity), log_samples, "tuned" in name) for log_samples in logs]
+        )
         own = {"C": logs, "M": sizes, "N": math.log(FEATURES) + sizes}
         rays_of[f"s = {task}, beta = {capacity}"] = (Ray("C to infinity", logs, own, values, 0),)
     return rays_of

@@ -91,11 +91,11 @@ def draw(s: float, beta: float, size: int, generator: np.random.Generator) -> Ar
     own, rows = modes(weighted, smallest=float(eigenvalues[size - 1]))
     aim = root * np.sqrt(squares)
     learned = rows @ aim
-    rest = aim - rows.T @ learned
+    unlearned = aim - rows.T @ learned
     shares = rows**2
     energy = eigenvalues * squares
     unseen = np.maximum(1.0 - shares.sum(axis=0), 0.0)
-    return np.concatenate([own, learned**2, shares @ energy, [rest @ rest, unseen @ energy]])
+    return np.concatenate([own, learned**2, shares @ energy, [unlearned @ unlearned, unseen @ energy]])
 
 
 def modes(weighted: Array, *, smallest: float) -> tuple[Array, Array]:

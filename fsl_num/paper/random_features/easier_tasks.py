@@ -56,7 +56,7 @@ def _spreads(s: float, beta: float, seed: int) -> Ray:
         logs = np.log([draw.left(times, mean=False) / draw.left(times) for draw in draws])
         values.append(float(np.log(logs.std(axis=0, ddof=1).max())))
     scale = np.log(np.array(SPREAD_SIZES, dtype=np.float64))
-    named = {name: np.array(each) for name, each in sizes_of(SPREAD_SIZES).items()}
+    named = {name: np.array(sizes) for name, sizes in sizes_of(SPREAD_SIZES).items()}
     return Ray("spread", scale, named, np.array(values))
 
 

@@ -50,7 +50,7 @@ def drawn_ratios(beta: float, effort: int, seed: int) -> tuple[Concentration, Co
 
     The latter are the least, the largest and the mean log over j, a draw a row.
     """
-    seeds = [int(each) for each in np.random.SeedSequence([seed, 3]).generate_state(3)]
+    seeds = [int(word) for word in np.random.SeedSequence([seed, 3]).generate_state(3)]
     first, pilot = (
         eigenvalue_ratios(beta=beta, model_sizes=sizes, runs=runs, seed=own)
         for sizes, runs, own in ((SIZES, DRAWS, seeds[0]), (SIZES[:1], DRAWS[:1], seeds[1]))

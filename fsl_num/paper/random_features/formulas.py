@@ -15,7 +15,7 @@ small, large, most = (Symbol(name, positive=True) for name in ("c_1", "c_2", "c"
 MU_TAIL = "mu(j, k) is the eigenvalue number j of A_k = W_k:oo H_k:oo W_k:oo'"
 SPLIT: Final = Symbol("k", positive=True)
 DECAYED = "A_t = exp(-W'W H t)"
-u, one = MatrixSymbol("u", FEATURES, 1), Identity(FEATURES)
+u, identity = MatrixSymbol("u", FEATURES, 1), Identity(FEATURES)
 e = Function("e")
 HATS = "e(t) and K(t) have the eigenvalues of W H W' for lambda_j"
 LEFT = (

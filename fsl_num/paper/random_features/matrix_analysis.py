@@ -11,7 +11,7 @@ from sympy import MatrixSymbol, Trace
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Joint, Statement
 from fsl_num.paper.random_features import identities
-from fsl_num.paper.random_features.formulas import DECAYED, SMALL, H, R, left_at, one, square, u
+from fsl_num.paper.random_features.formulas import DECAYED, SMALL, H, R, identity, left_at, square, u
 from fsl_num.paper.random_features.statements import Within
 from fsl_num.validation import Array
 from fsl_sym import random_features as derivations
@@ -26,8 +26,8 @@ SERIES: Final = equals(left_at, _REACHED + H - H * _W.T * _G * _W * H)
 _PI, _E = square(r"\Pi"), square("E")
 NOT_REACHED: Final = AllOf(
     (
-        equals(left_at, R * (one - _PI + _PI * _E * _E * _PI) * R),
-        at_most(Trace(u.T * R * (one - _PI) * (one - _PI) * R * u), Trace(u.T * left_at * u)),
+        equals(left_at, R * (identity - _PI + _PI * _E * _E * _PI) * R),
+        at_most(Trace(u.T * R * (identity - _PI) * (identity - _PI) * R * u), Trace(u.T * left_at * u)),
     )
 )
 
@@ -86,8 +86,8 @@ def least_surplus(sample: Sample) -> list[tuple[str, float]]:
     least = []
     for number in range(identities.CASES):
         for time in identities.TIMES:
-            rest = split_series(sample, number, np.inf)
-            surplus = identities.left_of(sample, number, time) - rest
+            split = split_series(sample, number, np.inf)
+            surplus = identities.left_of(sample, number, time) - split
             least.append((f"case {number}, t = {time:g}", float(np.linalg.eigvalsh(surplus)[0])))
     return least
 

@@ -92,7 +92,7 @@ def _rays(name: str, sample: Sample) -> dict[str, tuple[Ray, ...]]:
     logs: Array = math.log(10.0) * np.linspace(*_BUDGETS, 3 + 3 * sample.effort)
     rays_of: dict[str, tuple[Ray, ...]] = {}
     for task in _tasks(name, sample.beta):
-        values = [_least(float(task), float(sample.beta), each) for each in logs]
+        values = [_least(float(task), float(sample.beta), log_samples) for log_samples in logs]
         rays_of[f"s = {task}"] = (Ray("C to infinity", logs, {"C": logs}, np.array(values), 0),)
     return rays_of
 

@@ -112,11 +112,11 @@ def _risk_and_terms(
     least = floor(s, beta, draw.model_size)
     matched = LOUDNESS * least * (draw.model_size ** (beta - 1.0) if cut else 1.0)
     own, stop, (target, noisy) = draw.eigenvalues, rule.end, solved
-    rest = end - stop
+    after = end - stop
     weights = rate * rule.weights
-    kernel = weights * (decay(own, rule.left + rest) @ own**2)
+    kernel = weights * (decay(own, rule.left + after) @ own**2)
     if cut:  # each mode keeps its own noise while the rate lasts, and only forgets afterwards
-        slow = np.exp(-np.multiply.outer(rule.left, 2.0 * own - rate * own**2) - 2.0 * rest * own)
+        slow = np.exp(-np.multiply.outer(rule.left, 2.0 * own - rate * own**2) - 2.0 * after * own)
         returned = weights * (slow @ own**2)
         left = float(np.exp(rate * stop * own**2 - 2.0 * end * own) @ draw.mean_signals) + draw.mean_tail
         signal_and_noise = (left + float(returned @ target[:-1]), float(returned @ (noisy[:-1] + 1.0)))
@@ -124,7 +124,7 @@ def _risk_and_terms(
         signal_and_noise = (float(target[-1]), float(noisy[-1]))
     signal = signal_term(draw, s, beta, rule.z)
     leak = leak_term(draw, s, beta, rule.z)
-    power = weights * (1.0 + rule.left + rest) ** (1.0 / beta - 2.0)
+    power = weights * (1.0 + rule.left + after) ** (1.0 / beta - 2.0)
     last = np.array([end])
     logs: dict[str, Any] = {
         "M": np.log(draw.model_size),

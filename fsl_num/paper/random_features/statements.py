@@ -182,7 +182,10 @@ class Between(WithoutExponents):
     def judge(self, measured: Sequence[DrawnRay]) -> Judgement:
         """The least and the largest ratio of all rays, sizes and draws."""
         extremes = [
-            (float(each), ray.name) for ray in measured for part in ray.ratios(self.law, {}) for each in np.ravel(part)
+            (float(ratio), ray.name)
+            for ray in measured
+            for part in ray.ratios(self.law, {})
+            for ratio in np.ravel(part)
         ]
         (low, low_name), (high, high_name) = min(extremes), max(extremes)
         beyond = max(math.log(self.lower) - low, high - math.log(self.upper), 0.0)
@@ -288,8 +291,8 @@ class Within(WithoutExponents):
         for name, value in measured:  # a nan is neither the largest nor the least
             if not math.isfinite(value):
                 raise ValueError(f"{name}: {value}: nothing can be judged")
-        high_name, high = max(measured, key=lambda each: each[1])
-        low_name, low = min(measured, key=lambda each: each[1])
+        high_name, high = max(measured, key=lambda pair: pair[1])
+        low_name, low = min(measured, key=lambda pair: pair[1])
         beyond = max(high - self.upper, self.lower - low, self.attained - high)
         detail = f"from {low:.3g} ({low_name}) to {high:.3g} ({high_name})"
         return Judgement(beyond <= self.rounding, max(beyond, 0.0) / self.rounding, (low, high), None, detail)
@@ -299,7 +302,7 @@ class Within(WithoutExponents):
         width = self.upper - self.lower
         by = size * (width if math.isfinite(width) else abs(self.lower if math.isfinite(self.lower) else self.upper))
         drawn = [replace(self, lower=self.lower + by), replace(self, upper=self.upper - by)]
-        return [each for each in drawn if each != self]
+        return [interval for interval in drawn if interval != self]
 
     def mutants(self) -> Mapping[str, Within]:
         """The upper end at 0.9 of what is attained, where something is."""

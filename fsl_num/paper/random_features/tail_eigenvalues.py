@@ -45,14 +45,14 @@ SLOPES = (
 def generators(seed: int, size: int, runs: int, salt: int) -> Iterator[np.random.Generator]:
     """A random stream for every run; ``salt`` tells measurements apart."""
     root = np.random.SeedSequence([seed, salt, size])
-    return (np.random.default_rng(each) for each in root.spawn(runs))
+    return (np.random.default_rng(stream) for stream in root.spawn(runs))
 
 
 def tail_ratio(weighted: Array, first: int) -> float:
     """mu_{M/2}/mu_M of A_k = W_k:oo H_k:oo W_k:oo', where ``weighted`` is W H^(1/2) and k = ``first``."""
-    rest = weighted[:, first:]
+    tail = weighted[:, first:]
     # rounding leaves 1e-16 lambda_k/lambda_M of the least eigenvalue, at most 1e-3 for beta = 6
-    own = np.maximum(np.linalg.eigvalsh(rest @ rest.T), np.finfo(np.float64).tiny)
+    own = np.maximum(np.linalg.eigvalsh(tail @ tail.T), np.finfo(np.float64).tiny)
     return float(own[own.size - own.size // 2] / own[0])
 
 

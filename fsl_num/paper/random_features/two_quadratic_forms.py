@@ -47,13 +47,13 @@ SPAN = 1 / 2
 
 def _split_off() -> tuple[Formula, tuple[Hypothesis, ...]]:
     """(WHW')^-1 W_0:k H_0:k = A_k^-1 W_0:k (H_0:k^-1 + W_0:k'A_k^-1 W_0:k)^-1."""
-    one, small = Identity(SIZE), Identity(ORDER)
+    identity, small = Identity(SIZE), Identity(ORDER)
     given = (
-        equals(REST * REST_INVERSE, one),
+        equals(REST * REST_INVERSE, identity),
         equals(HEAD * HEAD_INVERSE, small),
         equals(MIDDLE * MIDDLE_INVERSE, small),
         equals(COLUMNS.T * REST_INVERSE * COLUMNS, MIDDLE - HEAD_INVERSE),
-        equals(WHOLE_INVERSE * REST, one - WHOLE_INVERSE * COLUMNS * HEAD * COLUMNS.T),
+        equals(WHOLE_INVERSE * REST, identity - WHOLE_INVERSE * COLUMNS * HEAD * COLUMNS.T),
     )
     shapes = symmetric(REST, REST_INVERSE, HEAD, HEAD_INVERSE, MIDDLE, MIDDLE_INVERSE)
     return equals(WHOLE_INVERSE * COLUMNS * HEAD, REST_INVERSE * COLUMNS * MIDDLE_INVERSE), (*given, *shapes)
@@ -88,8 +88,8 @@ def column_bounds(sample: Sample, share: float = 1 / 3) -> dict[str, Any]:
             log_pairs.append((np.log(norm), np.log(tail_ratio(weighted, count))))
             if place < 2:
                 for when in (0.0, 1.0, time):
-                    rest = np.exp(-when * singular**2)[:, None] * rows[:, count:]
-                    second.append((f"M = {size}, t = {when:.3g}", float(np.linalg.norm(rest, 2)) ** 2))
+                    damped = np.exp(-when * singular**2)[:, None] * rows[:, count:]
+                    second.append((f"M = {size}, t = {when:.3g}", float(np.linalg.norm(damped, 2)) ** 2))
         table = np.array(log_pairs)
         values.append(table[:, 0])
         logs["k"].append(np.log(count))
@@ -135,8 +135,8 @@ def split_columns(sample: Sample, number: int, count: int, *, inverse: float = 1
     projection, eigenvalues, _ = case(sample, number)
     first = projection[:, :count]
     start = count if tail else 0
-    rest = (projection[:, start:] * eigenvalues[start:]) @ projection[:, start:].T
-    solved = np.linalg.solve(rest, first)
+    beyond = (projection[:, start:] * eigenvalues[start:]) @ projection[:, start:].T
+    solved = np.linalg.solve(beyond, first)
     middle = inverse * np.diag(1.0 / eigenvalues[:count]) + first.T @ solved
     return np.asarray(np.linalg.solve(middle.T, solved.T).T)
 

@@ -55,12 +55,12 @@ def _measured(sample: Sample) -> dict[str, list[tuple[dict[str, Any], float]]]:
         return 2 / float(rate) * _left(s, beta, size, float(rate), _LARGE)
 
     def exchanged(rate: Any, size: int) -> float:
-        double, half = (_left(s, beta, size, float(each), n * _LARGE) for each, n in ((rate, 2), (rate / 2, 1)))
+        double, half = (_left(s, beta, size, float(value), n * _LARGE) for value, n in ((rate, 2), (rate / 2, 1)))
         return (double / half - 1) / float(rate)
 
     return {
-        "noise left": [({"a": each, "M": size}, noise(each, size)) for each in large for size in sizes],
-        "exchange": [({"a": each, "M": size}, exchanged(each, size)) for each in small for size in sizes],
+        "noise left": [({"a": rate, "M": size}, noise(rate, size)) for rate in large for size in sizes],
+        "exchange": [({"a": rate, "M": size}, exchanged(rate, size)) for rate in small for size in sizes],
     }
 
 

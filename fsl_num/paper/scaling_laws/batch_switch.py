@@ -72,9 +72,11 @@ def lost(equation: MeshEquation, node: int, rate: float, small: float, large: fl
     cells = np.arange(equation.mesh.lengths.size)
     throughout = equation.operator(np.full(cells.size, rate / large))
     added = equation.operator(np.where(cells < node, rate / small - rate / large, 0.0))
-    one = np.eye(cells.size + 1)
-    u = solve_triangular(one - throughout, equation.signal + equation.delta + noise, lower=True, check_finite=False)
-    difference = solve_triangular(one - throughout - added, added @ u, lower=True, check_finite=False)
+    identity = np.eye(cells.size + 1)
+    u = solve_triangular(
+        identity - throughout, equation.signal + equation.delta + noise, lower=True, check_finite=False
+    )
+    difference = solve_triangular(identity - throughout - added, added @ u, lower=True, check_finite=False)
     return 0.5 * float(difference[-1])
 
 
@@ -86,27 +88,27 @@ def _excess_rays(sample: Sample) -> list[Ray]:
     least = 10.0 / s
 
     def run(
-        horizon: float, rest: float, rate: float = full, small: float = 1.0, noise: float = least
+        horizon: float, remaining: float, rate: float = full, small: float = 1.0, noise: float = least
     ) -> dict[str, float]:
         """A switch at the node whose remaining time is nearest to one wanted."""
         equation = mesh_equation(s, beta, math.inf, horizon)
-        node = int(np.argmin(np.abs(np.log(equation.mesh.remaining[:-1] / rest))))
+        node = int(np.argmin(np.abs(np.log(equation.mesh.remaining[:-1] / remaining))))
         numbers = {"T_1": equation.mesh.t[node], "T_2": equation.mesh.remaining[node], "a": rate, "B": small,
                    "sigma^2": noise, "excess": lost(equation, node, rate, small, small / SHARE, noise)}  # fmt: skip
         return {name: math.log(value) for name, value in numbers.items()}
 
     runs = {
-        "T_2 alone": ("T_2", [run(end, float(each)) for each in np.geomspace(2.0, 1e8, count)]),
-        "T_1, T_2 = 100": ("T_1", [run(each, 100.0) for each in horizons.tolist()]),
-        "T_2 = T/10": ("T_2", [run(each, 0.1 * each) for each in horizons.tolist()]),
-        "T_2 = T/2": ("T_2", [run(each, 0.5 * each) for each in horizons.tolist()]),
-        "a alone": ("a", [run(end, 100.0, rate=full * 10.0**-each) for each in powers]),
-        "B alone": ("B", [run(end, 100.0, small=10.0**each) for each in powers]),
-        "sigma^2 alone": ("sigma^2", [run(end, 100.0, noise=least * 10.0**each) for each in powers]),
+        "T_2 alone": ("T_2", [run(end, float(left)) for left in np.geomspace(2.0, 1e8, count)]),
+        "T_1, T_2 = 100": ("T_1", [run(time, 100.0) for time in horizons.tolist()]),
+        "T_2 = T/10": ("T_2", [run(time, 0.1 * time) for time in horizons.tolist()]),
+        "T_2 = T/2": ("T_2", [run(time, 0.5 * time) for time in horizons.tolist()]),
+        "a alone": ("a", [run(end, 100.0, rate=full * 10.0**-power) for power in powers]),
+        "B alone": ("B", [run(end, 100.0, small=10.0**power) for power in powers]),
+        "sigma^2 alone": ("sigma^2", [run(end, 100.0, noise=least * 10.0**power) for power in powers]),
     }
     rays = []
     for name, (growing, measured) in runs.items():
-        logs = {key: np.array([each[key] for each in measured]) for key in measured[0]}
+        logs = {key: np.array([record[key] for record in measured]) for key in measured[0]}
         values = logs.pop("excess")
         scale = -logs[growing] if growing == "a" else logs[growing]
         rays.append(Ray(name, scale - scale[0] + 1.0, logs, values))
@@ -117,12 +119,12 @@ def _memory_measured(sample: Sample) -> list[tuple[dict[str, Any], float]]:
     """int_0^T_1 K_M(T_2 + t) dt at a = 1 by quadrature, for switches early and late."""
     beta = sample.point[1]
     measured = []
-    for size, first, rest in ((1, 3.0, 0.5), (7, 40.0, 4.0), (30, 0.25, 9.0), (30, 1e3, 64.0)):
+    for size, first, later in ((1, 3.0, 0.5), (7, 40.0, 4.0), (30, 0.25, 9.0), (30, 1e3, 64.0)):
 
-        def kernel(t: Array, rest: float = rest, size: int = size) -> Array:
-            return np.asarray(forgetting(rest + t, beta, size))
+        def kernel(t: Array, later: float = later, size: int = size) -> Array:
+            return np.asarray(forgetting(later + t, beta, size))
 
-        point = {"M": size, "T_1": first, "T_2": rest, "a": 1}
+        point = {"M": size, "T_1": first, "T_2": later, "a": 1}
         measured.append((point, integrate_graded(kernel, first).value))
     return measured
 
@@ -132,38 +134,38 @@ def _forgotten_rays(sample: Sample) -> list[Ray]:
     beta = sample.point[1]
     steps = np.linspace(0.0, 1.0, 9)
 
-    one, most, period = np.ones(9), LONGEST / beta, math.log10(PERIOD)
+    ones, most, period = np.ones(9), LONGEST / beta, math.log10(PERIOD)
     runs = {
-        "T_2 alone": (LONGEST * steps, 2.0 * most * one, 0.5 + LONGEST * steps, 60.0 * one, -one),
-        "T_2 = M^beta": (most * steps, 1.0 + most * steps, beta * (1.0 + most * steps), 60.0 * one, -one),
-        "T_1 alone": (LONGEST * steps, 2.0 * most * one, 2.0 * one, LONGEST * steps, -one),
-        "a alone": (LONGEST * steps, 2.0 * most * one, 2.0 * one, 60.0 * one, -LONGEST * steps),
-        _BEYOND: (2.0 * steps, one, beta * one + 2.0 * steps, 60.0 * one, -one),
-        "a grows": (LONGEST * steps, 2.0 * most * one, 2.0 * one, 60.0 * one, LONGEST * steps),
+        "T_2 alone": (LONGEST * steps, 2.0 * most * ones, 0.5 + LONGEST * steps, 60.0 * ones, -ones),
+        "T_2 = M^beta": (most * steps, 1.0 + most * steps, beta * (1.0 + most * steps), 60.0 * ones, -ones),
+        "T_1 alone": (LONGEST * steps, 2.0 * most * ones, 2.0 * ones, LONGEST * steps, -ones),
+        "a alone": (LONGEST * steps, 2.0 * most * ones, 2.0 * ones, 60.0 * ones, -LONGEST * steps),
+        _BEYOND: (2.0 * steps, ones, beta * ones + 2.0 * steps, 60.0 * ones, -ones),
+        "a grows": (LONGEST * steps, 2.0 * most * ones, 2.0 * ones, 60.0 * ones, LONGEST * steps),
     }
 
     def ray(
-        name: str, decades: Array, size: Array, rest: Array, first: Array, rate: Array,
+        name: str, decades: Array, size: Array, later: Array, first: Array, rate: Array,
         constants: Constants | None = None,
     ) -> Ray:  # fmt: skip
         """Of arrays of logs to the base 10; ``decades`` is what grows. Blocks repeat at whole periods of T_2."""
         if constants is not None:
-            rest, size = (period * np.maximum(np.round(each / period), 1.0) for each in (rest, beta * size))
+            later, size = (period * np.maximum(np.round(decade / period), 1.0) for decade in (later, beta * size))
             size = size / beta + 1e-12
         size = np.floor(10.0**size)
-        pairs = zip(10.0**rest, 10.0**rest + 10.0**first, size, strict=True)
-        values = [_remembered(start, end, beta, each, constants) for start, end, each in pairs]
+        pairs = zip(10.0**later, 10.0**later + 10.0**first, size, strict=True)
+        values = [_remembered(start, end, beta, features, constants) for start, end, features in pairs]
         ten = math.log(10.0)
-        logs = {"M": np.log(size), "T_2": ten * rest, "T_1": ten * first, "a": ten * rate}
+        logs = {"M": np.log(size), "T_2": ten * later, "T_1": ten * first, "a": ten * rate}
         return Ray(name, ten * decades + 1.0, logs, np.log(values) + ten * rate)
 
     others = [
-        ray(f"{name}, {constants.name}", *each, constants)
+        ray(f"{name}, {constants.name}", *arguments, constants)
         for constants in given_constants(sample.seed)
-        for name, each in runs.items()
+        for name, arguments in runs.items()
         if name != _BEYOND  # where lambda_M is twice M^-beta nothing is left there
     ]
-    return [*(ray(name, *each) for name, each in runs.items()), *others]
+    return [*(ray(name, *arguments) for name, arguments in runs.items()), *others]
 
 
 def _remembered(start: float, end: float, beta: float, size: float, constants: Constants | None) -> float:
@@ -191,9 +193,9 @@ def _block_rays(sample: Sample) -> list[Ray]:
     rate, rays = peak_rate(beta), []
     for constants in given_constants(sample.seed):
         values = []
-        for rest in late.tolist():
-            modes, _ = block_modes(constants, s, beta, whole(30.0), rest * PERIOD)
-            left = np.exp(-modes.rates * rest) * -np.expm1(-modes.rates * rest * PERIOD)
+        for later in late.tolist():
+            modes, _ = block_modes(constants, s, beta, whole(30.0), later * PERIOD)
+            left = np.exp(-modes.rates * later) * -np.expm1(-modes.rates * later * PERIOD)
             values.append(0.5 * rate * (1.0 - SHARE) * float(left @ (modes.weights / modes.rates)))
         logs = {"T_2": np.log(late), "T_1": np.log(PERIOD * late), "a": np.full(late.size, math.log(rate))}
         logs |= {"B": np.zeros(late.size), "sigma^2": np.zeros(late.size)}
@@ -233,7 +235,7 @@ def _to_signal(sample: Sample) -> list[Ray]:
     # comes to 10^beta half-way, when ten modes decide: between the first few modes it moves in steps.
     steps = max(0.0, beta - 1.0 - s * 0.5 * longest)
     noise = 4.0 * 10.0**steps * float(signal(1.0, s, beta)) / (peak_rate(beta) * 0.5 * trace(beta))
-    times = [catch_up(s, beta, math.exp(each), _LOUD, noise) for each in logs]
+    times = [catch_up(s, beta, math.exp(log_horizon), _LOUD, noise) for log_horizon in logs]
     return [Ray("T to infinity", logs, {"T": logs}, np.log(times))]
 
 
@@ -257,11 +259,11 @@ def _to_noise(sample: Sample) -> list[Ray]:
         "T to infinity": (horizons, np.full(9, 0.5 * most), horizons),
     }
     others = [
-        ray(f"{name}, {constants.name}", *each, constants)
+        ray(f"{name}, {constants.name}", *arguments, constants)
         for constants in given_constants(sample.seed)
-        for name, each in runs.items()
+        for name, arguments in runs.items()
     ]
-    return [*(ray(name, *each) for name, each in runs.items()), *others]
+    return [*(ray(name, *arguments) for name, arguments in runs.items()), *others]
 
 
 _UNIT: Final = a * sigma**2 / B

@@ -45,7 +45,7 @@ def functional_risk(
     constants: Constants | None = None,
 ) -> float:  # fmt: skip
     """Half of e(T) + int K(T - t) sigma^2(t) dt, gamma in the noises, M infinite; ``constants`` of the spectrum."""
-    early, late = (infinite_integral(constants, beta, *each) for each in ((clean, time), (0.0, clean)))
+    early, late = (infinite_integral(constants, beta, *span) for span in ((clean, time), (0.0, clean)))
     return 0.5 * (infinite_signal(constants, s, beta, time) + noise * early + clean_noise * late)
 
 
@@ -62,7 +62,7 @@ Runs = list[tuple[float, float, float, float, float]]
 
 
 def _ray(sample: Sample, name: str, scale: Array, runs: Runs, constants: Constants | None = None) -> Ray:
-    columns = [np.array(each) for each in zip(*runs, strict=True)]
+    columns = [np.array(column) for column in zip(*runs, strict=True)]
     names = ("T", "R", "gamma", "sigma^2", "sigma_0^2")
     logs = {letter: math.log(10.0) * column for letter, column in zip(names, columns, strict=True)}
     values = [functional_risk(*sample.point, 10.0**t, 10.0**r, 10.0 ** (g + dirty), 10.0 ** (g + clean), constants)
@@ -75,7 +75,7 @@ def _outside(sample: Sample) -> dict[str, Any]:
     near = even_grid(8.0, sample)
     all_clean = [(9.0, 9.0 + math.log10(1.0 - 10.0 ** (-1.0 - 0.6 * u)), -1.0, 100.0, -100.0) for u in near]
     runs = {"R to 0": [(9.0, -u, -1.0, 100.0, -100.0) for u in near], "R to T": all_clean}
-    return {name: Located((_ray(sample, name, near, each),), {"M": math.inf}) for name, each in runs.items()}
+    return {name: Located((_ray(sample, name, near, runs_near),), {"M": math.inf}) for name, runs_near in runs.items()}
 
 
 def _rays(sample: Sample) -> tuple[Ray, ...]:
@@ -97,9 +97,9 @@ def _rays(sample: Sample) -> tuple[Ray, ...]:
             near, [(12.0 + 1.7 * u, 11.0 - u, -1.0 - u, -100.0 + 0.6 * u, 100.0) for u in near],
         ),
     }  # fmt: skip
-    exact = [_ray(sample, name, *each) for name, each in runs.items()]
+    exact = [_ray(sample, name, *run) for name, run in runs.items()]
     others = [
-        _ray(sample, f"{name}, {constants.name}", scale, [_repeating(each) for each in along], constants)
+        _ray(sample, f"{name}, {constants.name}", scale, [_repeating(run) for run in along], constants)
         for constants in given_constants(sample.seed)
         for name, (scale, along) in runs.items()
     ]
@@ -109,7 +109,7 @@ def _rays(sample: Sample) -> tuple[Ray, ...]:
 def _repeating(run: tuple[float, float, float, float, float]) -> tuple[float, float, float, float, float]:
     """T and R in whole periods, T not the first, R at most half of T."""
     period = math.log10(PERIOD)
-    time, clean = (period * max(round(each / period), least) for each, least in zip(run, (1, 0), strict=False))
+    time, clean = (period * max(round(length / period), least) for length, least in zip(run, (1, 0), strict=False))
     return time, min(clean, time - math.log10(2.0)), *run[2:]
 
 
@@ -137,7 +137,7 @@ def _shares(sample: Sample) -> tuple[Ray, ...]:
         noise = kernel_integral(math.exp(log_clean), time, beta)
         return math.log(noise / float(signal(time, s, beta)))
 
-    shares = [brentq(excess, 0.0, each - math.log(2.0), args=(each,)) - each for each in logs]
+    shares = [brentq(excess, 0.0, log_risk - math.log(2.0), args=(log_risk,)) - log_risk for log_risk in logs]
     return (Ray("T to infinity", logs, {"T": logs}, np.array(shares), 0),)
 
 

@@ -83,7 +83,7 @@ def early_rays(sample: Sample) -> list[Ray]:
         return linear_integral(time, beta, size)
 
     def ray(name: str, times: Array, sizes: Array, scale: Array, quantity: Quantity = exact) -> Ray:
-        values = [quantity(*each) for each in zip(times.tolist(), sizes.tolist(), strict=True)]
+        values = [quantity(*pair) for pair in zip(times.tolist(), sizes.tolist(), strict=True)]
         return Ray(name, scale, {"M": np.log(sizes), "T": np.log(times)}, np.log(values))
 
     down = 1.0 - np.log(times)
@@ -93,11 +93,11 @@ def early_rays(sample: Sample) -> list[Ray]:
         "M alone, T = 1e-3": (np.full(9, 1e-3), sizes, np.log(sizes)),
     }
     others = [
-        ray(f"{name}, {constants.name}", *each, partial(_of_blocks, constants, beta))
+        ray(f"{name}, {constants.name}", *arguments, partial(_of_blocks, constants, beta))
         for constants in given_constants(sample.seed)
-        for name, each in runs.items()
+        for name, arguments in runs.items()
     ]
-    return [*(ray(name, *each) for name, each in runs.items()), *others]
+    return [*(ray(name, *arguments) for name, arguments in runs.items()), *others]
 
 
 def infinite_linear(sample: Sample) -> list[tuple[Any, Any]]:
@@ -146,8 +146,8 @@ def _infinite_linear(sample: Sample) -> Sharp:
 
     def allowed(point: Point) -> float:
         time = float(point["T"])
-        rest = sum(smooth_sum_error(0.0, time, sample.point[1], order) for order in (0.0, 1.0)) / (4 * time)
-        return QUADRATURE + rest / float(number(right, {"beta": sample.beta, **point}))
+        error = sum(smooth_sum_error(0.0, time, sample.point[1], order) for order in (0.0, 1.0)) / (4 * time)
+        return QUADRATURE + error / float(number(right, {"beta": sample.beta, **point}))
 
     return sharp(right, {"beta": sample.beta}, allowed, wrong, scale="T")
 

@@ -44,7 +44,7 @@ def flat_rays(sample: Sample) -> dict[str, list[Ray]]:
     """I1 itself, and what is missing to tr(H)/2: features beyond M, and noise that is not yet forgotten."""
     beta = sample.point[1]
 
-    def rest(time: float, size: float) -> float:
+    def missing(time: float, size: float) -> float:
         unseen = exponential_sum(beta, 0.0, beta, start=int(size) + 1)
         return 0.5 * float(unseen) + float(kernel_integral(time, math.inf, beta, size))
 
@@ -55,7 +55,7 @@ def flat_rays(sample: Sample) -> dict[str, list[Ray]]:
 
         return value
 
-    def rest_of_spectrum(constants: Constants) -> Quantity:
+    def missing_of_spectrum(constants: Constants) -> Quantity:
         def value(time: float, size: float) -> float:
             modes, _ = block_modes(constants, 1.0, beta, size, math.inf)
             unseen = kernel_beyond(constants, beta, size, time)[2]
@@ -66,8 +66,8 @@ def flat_rays(sample: Sample) -> dict[str, list[Ray]]:
     return {
         "I1": [*crossing_rays(sample, lambda time, size: flat_integral(time, beta, size)),
                *repeating_crossing_rays(sample, of_spectrum)],
-        "rest": [*crossing_rays(sample, rest, decades(1.0)),
-                 *repeating_crossing_rays(sample, rest_of_spectrum, decades(1.0))],
+        "rest": [*crossing_rays(sample, missing, decades(1.0)),
+                 *repeating_crossing_rays(sample, missing_of_spectrum, decades(1.0))],
     }  # fmt: skip
 
 
@@ -76,14 +76,14 @@ def infinite_flat(sample: Sample) -> list[tuple[Any, Any]]:
     return [({"T": time}, flat_integral(time, sample.point[1], math.inf)) for time in (1e4, 1e8)]
 
 
-def _rest_law(power: Mapping[str, float], logs: Logs) -> Array:
+def _missing_law(power: Mapping[str, float], logs: Logs) -> Array:
     return np.asarray(np.logaddexp(power["T"] * logs["t"], power["M"] * logs["M"]))
 
 
 def _flat(sample: Sample) -> Joint:
     capacity = sample.point[1]
-    rest = {"T": 1.0 / capacity - 1.0, "M": 1.0 - capacity}
-    return Joint({"I1": power_law(t=0.0, M=0.0), "rest": Equivalent(_rest_law, rest)})
+    trends = {"T": 1.0 / capacity - 1.0, "M": 1.0 - capacity}
+    return Joint({"I1": power_law(t=0.0, M=0.0), "rest": Equivalent(_missing_law, trends)})
 
 
 def _infinite_flat(sample: Sample) -> Sharp:

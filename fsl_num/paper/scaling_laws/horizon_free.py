@@ -92,10 +92,10 @@ def averaged_risk(
     A = 2 int exp(-X (y^(1-g) - zeta)) dy over y from max(1/2, z) to 1.
     """
     eigenvalues, kernel_weights, signal_weights = _modes(s, beta, constants)
-    rest, bend = 1.0 - fall, fall / (1.0 - fall)
+    growth, bend = 1.0 - fall, fall / (1.0 - fall)
     log_n = float(np.logaddexp(0.0, log_steps))
-    start, half = math.exp(-rest * log_n), 0.5**rest
-    rates = (eigenvalues * (peak / rest * math.exp(rest * log_n)))[:, None]  # X of each mode
+    start, half = math.exp(-growth * log_n), 0.5**growth
+    rates = (eigenvalues * (peak / growth * math.exp(growth * log_n)))[:, None]  # X of each mode
 
     def average(zeta: Array) -> Array:
         """A at zeta between half and 1, for each mode: an array (modes, zetas)."""
@@ -103,7 +103,7 @@ def averaged_risk(
         x, w = _nodes(_INNER)
         later = span[..., None] * x
         density = (zeta[:, None] + later) ** bend * np.exp(-rates[..., None] * later)
-        return np.asarray(2.0 / rest * span * (density @ w))
+        return np.asarray(2.0 / growth * span * (density @ w))
 
     tail, tail_weights = _nodes(1.0 - (1.0 - half) * np.concatenate([np.geomspace(1.0, 1e-6, 13), [0.0]]))
     late = (tail**-bend * average(tail) ** 2) @ tail_weights
@@ -113,7 +113,7 @@ def averaged_risk(
     kept = average(np.array([half]))[:, 0] ** 2
     early = kept * (np.exp(-2.0 * rates * (half - before)) @ (before**-bend * weights))
     # lambda^2 a^2 n^(1 - 2g) int z^(-2g) A^2 dz, with dz = zeta^bend d zeta/(1 - g)
-    injected = kernel_weights * peak**2 / rest * math.exp((1.0 - 2.0 * fall) * log_n) @ (early + late)
+    injected = kernel_weights * peak**2 / growth * math.exp((1.0 - 2.0 * fall) * log_n) @ (early + late)
     learned = signal_weights * kept * np.exp(-2.0 * rates[:, 0] * (half - start))
     return 0.5 * (float(learned.sum()) + noise * float(injected))
 
@@ -121,15 +121,19 @@ def averaged_risk(
 @lru_cache(maxsize=64)
 def _law_rays(sample: Sample, fall: float) -> tuple[Ray, ...]:
     """The excess risk where the signal decides, and along K, a, B and sigma^2 where the noise does."""
-    rest, ray = 1.0 - fall, partial(_risk_along, sample, fall)
+    growth, ray = 1.0 - fall, partial(_risk_along, sample, fall)
     time, near = even_grid(LONGEST, sample), even_grid(8.0, sample)
     first = math.log10(peak_rate(sample.point[1]))
     return (
-        ray("signal, T alone", time, [((u + 2) / rest, first, 150.0, 0.0) for u in time]),
-        ray("signal; a, B and sigma^2", near, [(40.0 / rest, first - u, 150.0 + 1.7 * u, 0.6 * u) for u in near]),
-        ray("signal, from T = 1 on", time, [(each, first, 150.0, 0.0) for each in _steps_to(time, fall, first)]),
-        ray("noise, K alone", time, [((u + 2) / rest, first, 0.0, 150.0) for u in time]),
-        ray("noise, a alone", near, [(30.0 / rest, first - u, 0.0, 150.0) for u in near]),
+        ray("signal, T alone", time, [((u + 2) / growth, first, 150.0, 0.0) for u in time]),
+        ray("signal; a, B and sigma^2", near, [(40.0 / growth, first - u, 150.0 + 1.7 * u, 0.6 * u) for u in near]),
+        ray(
+            "signal, from T = 1 on",
+            time,
+            [(log_steps, first, 150.0, 0.0) for log_steps in _steps_to(time, fall, first)],
+        ),
+        ray("noise, K alone", time, [((u + 2) / growth, first, 0.0, 150.0) for u in time]),
+        ray("noise, a alone", near, [(30.0 / growth, first - u, 0.0, 150.0) for u in near]),
         ray("noise, B alone", near, [(9.0, first, u, 150.0) for u in near]),
         ray("noise, sigma^2 alone", time, [(9.0, first, 0.0, 12.0 + u) for u in time]),
         *_block_rays(sample, fall),
@@ -142,8 +146,8 @@ def _block_rays(sample: Sample, fall: float) -> list[Ray]:
     time = period * np.unique(np.round(even_grid(LONGEST, sample) / period))
     steps = _steps_to(time, fall, first)
     return [
-        _risk_along(sample, fall, f"{name}, T alone, {constants.name}", time, [(each, first, *more) for each in steps],
-                    constants)
+        _risk_along(sample, fall, f"{name}, T alone, {constants.name}", time,
+                    [(log_steps, first, *more) for log_steps in steps], constants)
         for constants in given_constants(sample.seed)
         for name, more in (("signal", (150.0, 0.0)), ("noise", (0.0, 150.0)))
     ]  # fmt: skip
@@ -154,7 +158,7 @@ def _risk_along(
     constants: Constants | None = None,
 ) -> Ray:  # fmt: skip
     """``runs`` are log10 of the steps, of the rate, of B and of sigma^2."""
-    steps, rate, batch, noise = (math.log(10.0) * np.array(each) for each in zip(*runs, strict=True))
+    steps, rate, batch, noise = (math.log(10.0) * np.array(column) for column in zip(*runs, strict=True))
     times = rate + np.array([_log_time(fall, step) for step in steps])
     logs = {"K": steps, "T": times, "a": rate, "B": batch, "sigma^2": noise, "g": logarithm(fall) + 0.0 * steps}
     values = [averaged_risk(*sample.point, fall, k, math.exp(a), math.exp(v - b), constants)
@@ -165,7 +169,7 @@ def _risk_along(
 def _outside(sample: Sample, part: str, fall: float, other: float) -> dict[str, dict[str, tuple[Ray, ...]]]:
     """One of the parts of a law at another power, and for times below 1."""
     time, first = even_grid(6.0, sample), math.log10(peak_rate(sample.point[1]))
-    runs = [(each, first, 150.0, 0.0) for each in _steps_to(-time, fall, first)]
+    runs = [(log_steps, first, 150.0, 0.0) for log_steps in _steps_to(-time, fall, first)]
     return {
         f"g = {other}": {part: _law_rays(sample, other)},
         "T to 0": {part: (_risk_along(sample, fall, "T to 0", time, runs),)},
@@ -174,15 +178,15 @@ def _outside(sample: Sample, part: str, fall: float, other: float) -> dict[str, 
 
 def _steps_to(decades: Array, fall: float, log_rate: float) -> list[float]:
     """log10 of the steps after which the intrinsic time is 1 and more, given as its powers of ten."""
-    rest = 1.0 - fall
-    grown = np.log1p(rest * 10.0 ** (decades - log_rate)) / rest
-    return [float(each) for each in np.log10(np.expm1(grown))]
+    growth = 1.0 - fall
+    grown = np.log1p(growth * 10.0 ** (decades - log_rate)) / growth
+    return [float(log_steps) for log_steps in np.log10(np.expm1(grown))]
 
 
 def _log_time(fall: float, log_steps: float) -> float:
     """log of the intrinsic time at the rate 1."""
-    rest = 1.0 - fall
-    return math.log(math.expm1(rest * np.logaddexp(0.0, log_steps)) / rest)
+    growth = 1.0 - fall
+    return math.log(math.expm1(growth * np.logaddexp(0.0, log_steps)) / growth)
 
 
 def _grown(sample: Sample) -> Array:
@@ -210,14 +214,14 @@ def _best(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
 
     point, logs = sample.point, _grown(sample)
     risks, times = [], []
-    for each in logs:
+    for log_end in logs:
 
-        def risk(fall: float, log_steps: float = each) -> float:
+        def risk(fall: float, log_steps: float = log_end) -> float:
             return math.log(averaged_risk(*point, fall, log_steps, noise=_NOISE))
 
         minimum = minimize_scalar(risk, bounds=(0.0, _STEEPEST), method="bounded", options={"xatol": 1e-3})
         risks.append(float(minimum.fun))
-        times.append(_log_time(float(minimum.x), each))
+        times.append(_log_time(float(minimum.x), log_end))
     return {str(part): (_ray(logs, values),) for part, values in zip(BEST, (risks, times), strict=True)}
 
 
@@ -241,13 +245,13 @@ def _at_their_power(sample: Sample) -> tuple[Ray, ...]:
     """The risk at g = 1 - beta/(1 + s beta)."""
     (s, beta), logs = sample.point, _grown(sample)
     fall = 1.0 - beta / (1.0 + s * beta)
-    rays = [_ray(logs, [math.log(averaged_risk(s, beta, fall, each)) for each in logs])]
+    rays = [_ray(logs, [math.log(averaged_risk(s, beta, fall, log_steps)) for log_steps in logs])]
     # where spectra up to constants repeat themselves: at intrinsic times of whole periods
     period = math.log10(PERIOD)
-    times = np.unique(np.round([_log_time(fall, each) / math.log(PERIOD) for each in logs]))
+    times = np.unique(np.round([_log_time(fall, log_steps) / math.log(PERIOD) for log_steps in logs]))
     repeating = math.log(10.0) * np.array(_steps_to(period * times, fall, 0.0))
     for constants in given_constants(sample.seed):
-        values = [math.log(averaged_risk(s, beta, fall, each, constants=constants)) for each in repeating]
+        values = [math.log(averaged_risk(s, beta, fall, log_steps, constants=constants)) for log_steps in repeating]
         rays.append(_ray(repeating, values, f"K to infinity, {constants.name}"))
     return tuple(rays)
 
@@ -271,10 +275,10 @@ def _law_claim(
     return Claim(
         name, "eqn: fsl-simplified", 883, title, text, formula,
         (MODEL, INFINITE, *power, at_least(T, 1), STABLE, UP_TO_CONSTANTS),
-        of_infinite_size(lambda sample: {each: _law_rays(sample, fall) for each, fall in falls.items()}),
-        lambda sample: Joint({each: order_statement(formula, sample) for each in falls}), mutants,
-        beyond=lambda sample: {name: {part: Located(rays, {"M": math.inf}) for part, rays in each.items()}
-                               for name, each in _outside(sample, *max(falls.items()), beyond).items()},
+        of_infinite_size(lambda sample: {name: _law_rays(sample, fall) for name, fall in falls.items()}),
+        lambda sample: Joint({name: order_statement(formula, sample) for name in falls}), mutants,
+        beyond=lambda sample: {name: {part: Located(rays, {"M": math.inf}) for part, rays in parts.items()}
+                               for name, parts in _outside(sample, *max(falls.items()), beyond).items()},
         role="own", depends=("eqn: fsl-simplified",),
     )  # fmt: skip
 

@@ -106,8 +106,8 @@ def _forgotten(point: dict[str, Any]) -> tuple[dict[str, Any], float]:
 def _points(**values: Sequence[Any]) -> list[dict[str, Any]]:
     """All combinations."""
     points: list[dict[str, Any]] = [{}]
-    for name, each in values.items():
-        points = [{**point, name: value} for point in points for value in each]
+    for name, choices in values.items():
+        points = [{**point, name: value} for point in points for value in choices]
     return points
 
 
@@ -121,7 +121,7 @@ def _measured(sample: Sample) -> dict[str, list[tuple[dict[str, Any], float]]]:
     model, times = _model(sample, 4), (1, 30)
     eigenvalues = {"lambda": (Integer(1), Rational(1, 10))}
     faster = [(point, (rate / float(point["lambda"]) - 1.0) / float(point["a"]) * float(point["lambda"]))
-              for point, rate in (_forgotten(each) for each in _points(
+              for point, rate in (_forgotten(point) for point in _points(
                   a=(_SMALL,), mu=_MOMENTA, **eigenvalues))]  # fmt: skip
     same = []
     for mu in _MOMENTA:
@@ -129,11 +129,13 @@ def _measured(sample: Sample) -> dict[str, list[tuple[dict[str, Any], float]]]:
         for time in times:
             steps = round(time / rate)
             for noise in (1.0, 1e6):
-                pair = (momentum_risk(*model, rate, each, steps, noise, 10.0) for each in (float(mu), 0.0))
+                pair = (momentum_risk(*model, rate, momentum, steps, noise, 10.0) for momentum in (float(mu), 0.0))
                 same.append(({"mu": mu, "t": time, "sigma^2": noise}, next(pair) / next(pair)))
     return {
-        "noise left": [_left(sample, each) for each in _points(a=(Integer(1), Rational(1, 4)), mu=_MOMENTA, M=(2, 3))],
-        "forgetting": [_forgotten(each) for each in _points(a=(Rational(1, 50),), mu=_MOMENTA, **eigenvalues)],
+        "noise left": [
+            _left(sample, point) for point in _points(a=(Integer(1), Rational(1, 4)), mu=_MOMENTA, M=(2, 3))
+        ],
+        "forgetting": [_forgotten(point) for point in _points(a=(Rational(1, 50),), mu=_MOMENTA, **eigenvalues)],
         "first order": faster,
         "one law": same,
     }  # fmt: skip

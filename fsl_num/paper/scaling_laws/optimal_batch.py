@@ -149,8 +149,8 @@ def _budgets(sample: Sample, value: Any, *, exact: bool = False) -> tuple[Ray, .
         name = "D to infinity" if constants is None else f"D to infinity, {constants.name}"
         data = [10.0**decade for decade in decades]
         if constants is not None:
-            data = [_repeating_data(sample, constants, each) for each in data]
-        values = [value(best_plan(*sample.point, each, constants)) for each in data]
+            data = [_repeating_data(sample, constants, samples) for samples in data]
+        values = [value(best_plan(*sample.point, samples, constants)) for samples in data]
         rays.append(Ray(name, np.log(data), {"D": np.log(data)}, np.log(values)))
     return tuple(rays)
 
@@ -166,7 +166,7 @@ def _repeating_data(sample: Sample, constants: Constants, data: float) -> float:
     left, kernels, integrals = _listed(sample.point[1], constants)
     rates, _, signals = infinite_modes(constants, *sample.point, 10.0**_FAR)
     slope = float(signals @ (rates * np.exp(-rates * horizon)))
-    kernel, grown = (float(np.exp(np.interp(math.log(horizon), left, each))) for each in (kernels, integrals))
+    kernel, grown = (float(np.exp(np.interp(math.log(horizon), left, table))) for table in (kernels, integrals))
     return 2.0 * grown * math.sqrt(kernel) / slope
 
 
@@ -186,7 +186,7 @@ def _noise_rays(sample: Sample, *, short: bool = False) -> tuple[Ray, ...]:
     def ray(name: str, scale: Array, pairs: list[tuple[float, float]], constants: Constants | None = None) -> Ray:
         if constants is not None:
             pairs = [(repeating_size(size, beta), whole_periods(time)) for size, time in pairs]
-        sizes, times = (np.log(np.array(each, dtype=float)) for each in zip(*pairs, strict=True))
+        sizes, times = (np.log(np.array(column, dtype=float)) for column in zip(*pairs, strict=True))
         values = np.log([noise(*pair, constants) for pair in pairs])
         return Ray(name, math.log(10.0) * scale, {"M": sizes, "T": times, "D": times + math.log(10.0)}, values)
 
@@ -202,11 +202,11 @@ def _noise_rays(sample: Sample, *, short: bool = False) -> tuple[Ray, ...]:
         "T alone, M = 1": (time, [(1.0, 10**u) for u in time]),
     }
     others = [
-        ray(f"{name}, {constants.name}", *each, constants)
+        ray(f"{name}, {constants.name}", *arguments, constants)
         for constants in given_constants(sample.seed)
-        for name, each in runs.items()
+        for name, arguments in runs.items()
     ]
-    return (*(ray(name, *each) for name, each in runs.items()), *others)
+    return (*(ray(name, *arguments) for name, arguments in runs.items()), *others)
 
 
 def _from_the_edge(s: Any, beta: Any) -> tuple[Any, Any]:

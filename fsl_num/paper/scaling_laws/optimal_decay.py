@@ -110,14 +110,14 @@ def _shares(sample: Sample) -> list[tuple[Any, Any]]:
         point, edges = _point(design, sample), np.append(0.0, np.cumsum(design.samples[::-1]))
         left = np.log(0.5 * (edges[1:] + edges[:-1]) / (design.quantities["decay"] * design.data))
         gammas = np.exp(np.interp(np.log(_SHARES), left, np.log(design.gammas[::-1] / design.gammas.max())))
-        measured += [({"z": Float(z), **point}, each) for z, each in zip(_SHARES, gammas.tolist(), strict=True)]
+        measured += [({"z": Float(z), **point}, gamma) for z, gamma in zip(_SHARES, gammas.tolist(), strict=True)]
     return measured
 
 
 def _points(sample: Sample, names: Sequence[str]) -> dict[str, list[tuple[Any, Any]]]:
     """The quantities of the designs at their data, noise and largest gamma allowed."""
-    listed = [(_point(each, sample), {**each.quantities, "decay": each.quantities["decay"] * each.data})
-             for each in data_designs(sample)]  # fmt: skip
+    listed = [(_point(design, sample), {**design.quantities, "decay": design.quantities["decay"] * design.data})
+             for design in data_designs(sample)]  # fmt: skip
     return {name: [(point, quantities[name]) for point, quantities in listed] for name in names}
 
 

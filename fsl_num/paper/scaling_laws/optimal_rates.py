@@ -223,9 +223,11 @@ def data_designs(sample: Sample) -> tuple[Optimum, ...]:
 
 
 def _rays(designs: Sequence[Optimum], grown: str, budgets: Array) -> dict[str, tuple[Ray, ...]]:
-    tables = [each.quantities for each in designs]
+    tables = [design.quantities for design in designs]
     return {
-        name: (Ray(f"{grown} to infinity", budgets, {grown: budgets}, np.log([float(each[name]) for each in tables])),)
+        name: (
+            Ray(f"{grown} to infinity", budgets, {grown: budgets}, np.log([float(table[name]) for table in tables])),
+        )
         for name in tables[0]
         if math.isfinite(tables[0][name])
     }
@@ -249,7 +251,7 @@ def _best_size(sample: Sample, compute: float, before: list[float]) -> float:
 
     low, high = before[-1], math.log(compute)
     if len(before) > 2:
-        low, high = (2.0 * before[-1] - before[-2] + each for each in (-_AROUND, _AROUND))
+        low, high = (2.0 * before[-1] - before[-2] + offset for offset in (-_AROUND, _AROUND))
     minimum: Any = minimize_scalar(log_risk, bounds=(low, high), method="bounded", options={"xatol": _CLOSE})
     if len(before) > 2 and min(minimum.x - low, high - minimum.x) < 0.1 * _AROUND:
         return _best_size(sample, compute, before[-1:])
@@ -276,7 +278,7 @@ def _claim(
         return {order: rays_of[order] for order in orders}
 
     def statement(sample: Sample) -> Statement:
-        return Joint({each: order_statement(formula, sample) for each, formula in orders.items()})
+        return Joint({name: order_statement(formula, sample) for name, formula in orders.items()})
 
     derived = DERIVED[name.partition("/")[2]]
     return Claim(

@@ -82,7 +82,7 @@ def _drop(run: Training, rate: float) -> Schedule:
 def _wave(run: Training, rate: float) -> Schedule:
     """Up from the last rate over T_1, and down to it over T_2."""
     final = run.final_over_peak * rate
-    up, down = (Linear(peak=rate, final=final, steps=2.0 * each / (rate + final)) for each in (run.stable, run.decay))
+    up, down = (Linear(peak=rate, final=final, steps=2.0 * area / (rate + final)) for area in (run.stable, run.decay))
     return Consecutive(of=(Backwards(of=up), down), batch_size=run.batch)
 
 
@@ -142,7 +142,7 @@ class Root(Training):
 
 
 def _rays(sample: Sample, runs: Mapping[str, tuple[Array, Sequence[Training]]]) -> tuple[Ray, ...]:
-    return tuple(risk_ray(name, scale, each, sample, functional_risk) for name, (scale, each) in runs.items())
+    return tuple(risk_ray(name, scale, trainings, sample, functional_risk) for name, (scale, trainings) in runs.items())
 
 
 def _alone(sample: Sample, base: Training, name: str) -> dict[str, tuple[Array, list[Training]]]:
@@ -153,7 +153,7 @@ def _alone(sample: Sample, base: Training, name: str) -> dict[str, tuple[Array, 
         "B": (near, [replace(base, batch=10**u) for u in near]),
         "sigma^2": (time, [replace(base, noise=10 ** (12 + u)) for u in time]),
     }
-    return {f"{name}, {letter} alone": each for letter, each in runs.items()}
+    return {f"{name}, {letter} alone": run for letter, run in runs.items()}
 
 
 @lru_cache(maxsize=16)
@@ -209,8 +209,8 @@ def _roots(sample: Sample) -> tuple[Ray, ...]:
 
     def slower(base: Root) -> tuple[Array, list[Training]]:
         """Lengths that grow as the rate falls, so that T stands still."""
-        grid, each = silent(base, sample)
-        return grid, [replace(one, steps=one.steps / one.peak, timescale=one.timescale / one.peak) for one in each]
+        grid, slowed = silent(base, sample)
+        return grid, [replace(run, steps=run.steps / run.peak, timescale=run.timescale / run.peak) for run in slowed]
 
     runs: dict[str, tuple[Array, list[Training]]] = {
         "M decides": (alone, [run(m, t, t, batch=loud) for m in map(whole, alone) for t in (long_after(m, sample),)]),
@@ -231,8 +231,8 @@ def _drops_outside(sample: Sample) -> dict[str, tuple[Ray, ...]]:
 
     def ray(name: str, scale: Array, runs: list[tuple[float, float, float]]) -> dict[str, tuple[Ray, ...]]:
         """``runs`` are M, T_1 and T_2."""
-        each = [Shaped(size, first, last, NEVER, noise=loud, shape=_drop) for size, first, last in runs]
-        return {name: _rays(sample, {name: (scale, each)})}
+        shaped = [Shaped(size, first, last, NEVER, noise=loud, shape=_drop) for size, first, last in runs]
+        return {name: _rays(sample, {name: (scale, shaped)})}
 
     beta = sample.point[1]
     return {
@@ -256,14 +256,14 @@ def _roots_outside(sample: Sample) -> dict[str, tuple[Ray, ...]]:
         "K below K_0": [Root(1e250, steps=1e6, timescale=10 ** (6 + u), noise=loud) for u in grid],
         "K_0 below 1/a": [Root(1e250, steps=10 ** (3 * u + 1), timescale=10**-u, noise=loud) for u in grid],
     }
-    return {name: _rays(sample, {name: (grid, each)}) for name, each in runs.items()}
+    return {name: _rays(sample, {name: (grid, run)}) for name, run in runs.items()}
 
 
 @lru_cache(maxsize=16)
 def _own(sample: Sample) -> tuple[Ray, ...]:
     """The parabola: each term decides in turn, T, M and the letters alone."""
     beta, loud = sample.point[1], 10**SILENT
-    time, model, alone = (even_grid(LONGEST / each, sample) for each in (1.0, 1.5 * beta, beta))
+    time, model, alone = (even_grid(LONGEST / factor, sample) for factor in (1.0, 1.5 * beta, beta))
 
     def run(size: float, decay: float, batch: float = 1.0, noise: float = 1.0) -> Training:
         return Shaped(size, 0.0, decay, NEVER, batch, noise)
@@ -296,7 +296,7 @@ def _typed() -> Any:  # once: its shape is looked for anew each time
 def laws(known: Any) -> tuple[Formula, ...]:
     """The derived law; where a rate vanishes linearly that of beta < 2 and that of beta > 2."""
     sides = [(case.expression.subs(T1 + T2, T), case.side.condition) for case in scaling_law(known).cases if case.side]
-    off = [each for each in sides if not isinstance(each[1], Eq)]
+    off = [side for side in sides if not isinstance(side[1], Eq)]
     return tuple(Formula(E, "~", law, where=where if len(off) > 1 else None) for law, where in off)
 
 
@@ -306,12 +306,12 @@ def law_claim(
     """A law as it is derived for a schedule, measured on its side of beta = 2 where it has two."""
 
     def here(sample: Sample) -> Formula:
-        return next(each for each in laws(known()) if each.where is None or each.where.subs(beta, sample.beta))
+        return next(law for law in laws(known()) if law.where is None or law.where.subs(beta, sample.beta))
 
     def mutants(sample: Sample) -> Mapping[str, Statement]:
         mine = here(sample)
-        others = {f"the law where {each.where}": each for each in laws(known()) if each.where != mine.where}
-        return {**order_mutants(mine, sample), **{name: order_statement(each, sample) for name, each in others.items()}}
+        others = {f"the law where {law.where}": law for law in laws(known()) if law.where != mine.where}
+        return {**order_mutants(mine, sample), **{name: order_statement(law, sample) for name, law in others.items()}}
 
     def moved(s: Any, beta: Any) -> tuple[Any, Any]:
         return _off(s, beta) if len(laws(known())) > 1 else (s, beta)

@@ -92,7 +92,7 @@ def _up_to_constants(sample: Sample) -> list[Ray]:
         "noise": [Training(large, time, time, 1e-30, 1.0, loud) for time in periods.tolist()],
     }
     return [
-        _ray(f"{growing} decides, {constants.name}", growing, [_on_mesh(constants, each, s, beta) for each in along])
+        _ray(f"{growing} decides, {constants.name}", growing, [_on_mesh(constants, run, s, beta) for run in along])
         for constants, (growing, along) in product(given_constants(sample.seed), runs.items())
     ]
 
@@ -140,7 +140,7 @@ def _tied(name: str, sample: Sample, growing: str, runs: Sequence[tuple[Schedule
 
 
 def _ray(name: str, growing: str, measured: Sequence[dict[str, float]]) -> Ray:
-    logs = {key: np.array([each[key] for each in measured]) for key in measured[0]}
+    logs = {key: np.array([record[key] for record in measured]) for key in measured[0]}
     values = logs.pop("E")
     return Ray(name, logs[growing] if growing == "sigma^2" else -logs[growing], logs, values)
 

@@ -71,7 +71,7 @@ class Training:
 
     def repeating(self, beta: float) -> Self:
         """The run whose size and intrinsic times are the nearest at which spectra up to constants repeat themselves."""
-        stable, decay = (whole_periods(each) if each else 0.0 for each in (self.stable, self.decay))
+        stable, decay = (whole_periods(time) if time else 0.0 for time in (self.stable, self.decay))
         return replace(self, size=repeating_size(self.size, beta), stable=stable, decay=decay)
 
     def logs(self, beta: float) -> dict[str, float]:
@@ -83,7 +83,7 @@ class Training:
             "K": math.log(self.schedule(beta).steps),
         }  # fmt: skip
         phases = {"T_1": self.stable, "T_2": self.decay}
-        logs |= {name: math.log(each) for name, each in phases.items() if each > 0.0}
+        logs |= {name: math.log(length) for name, length in phases.items() if length > 0.0}
         # log(a - b); a - b = 0 for a constant rate, where it is left out
         return logs if ratio == 1.0 else logs | {"a - b": math.log(rate) + math.log(-math.expm1(math.log(ratio)))}
 
@@ -132,7 +132,7 @@ def risk_ray(name: str, scale: Array, runs: Sequence[Training], sample: Sample, 
     s, beta = sample.point
     every = [run.logs(beta) for run in runs]
     shared = set(every[0]).intersection(*every)
-    logs = {key: np.array([each[key] for each in every]) for key in sorted(shared)}
+    logs = {key: np.array([record[key] for record in every]) for key in sorted(shared)}
     values = np.log([risk(run, s, beta) for run in runs])
     return Ray(name, math.log(10.0) * scale, logs, values)
 
@@ -156,7 +156,7 @@ def repeating_runs(
         risk = partial(measured, constants)
         for place, (name, (scale, along)) in enumerate(runs.items()):
             if sample.effort or place % 4 == 2 * turn:  # at the quick profile every second ray, over the two in turn
-                moved = [each.repeating(beta) for each in along]
+                moved = [run.repeating(beta) for run in along]
                 rays.append(risk_ray(f"{name}, {constants.name}", scale, moved, sample, risk))
     return tuple(rays)
 
@@ -208,7 +208,7 @@ def decay_rays(
 ) -> tuple[Ray, ...]:
     """A decay phase: every term decides in turn, each variable varies alone; T_1 = stable(T_2), and ``more`` rays."""
     beta = sample.point[1]
-    model, time, alone = (even_grid(LONGEST / each, sample) for each in (1.5 * beta, 1.0, beta))
+    model, time, alone = (even_grid(LONGEST / factor, sample) for factor in (1.5 * beta, 1.0, beta))
     gap = 1.0 - 1.0 / beta
     # b/a >> T^(1/beta - 1) while b falls by 10^u: T grows to 10^(4 u) or faster
     final = even_grid(min(10.0, 0.5 * LONGEST * gap), sample)

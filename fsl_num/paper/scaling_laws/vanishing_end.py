@@ -122,7 +122,7 @@ def _noise_rays(sample: Sample, power: float) -> tuple[Ray, ...]:
         "a alone, T = M^(3 beta/2)": (near, [run(1e6, 10 ** (9.0 * beta), 10**-u) for u in near]),
     }
     rays = [risk_ray(name, *pair, sample, _noise) for name, pair in runs.items()]  # type: ignore[arg-type]
-    far = {name: each for name, each in runs.items() if "from 2 on" not in name}  # in whole periods it begins at 1
+    far = {name: run for name, run in runs.items() if "from 2 on" not in name}  # in whole periods it begins at 1
     rays += repeating_runs(far, sample, noise_up_to_constants)
     return tuple(replace(ray, logs={name: ray.logs[name] for name in ("M", "T", "a", "p")}) for ray in rays)
 
@@ -200,12 +200,12 @@ def power_claim(
     """A claim about orders that holds for each of the powers drawn."""
 
     def statement(sample: Sample) -> Statement:
-        return Joint({each: order_statement(formula, sample, p=power) for each, power in powers(sample.beta).items()})
+        return Joint({name: order_statement(formula, sample, p=power) for name, power in powers(sample.beta).items()})
 
     def mutants(sample: Sample) -> Mapping[str, Statement]:
         return {
-            f"{each}: {wrong}": Joint({each: version})
-            for each, power in powers(sample.beta).items()
+            f"{name}: {wrong}": Joint({name: version})
+            for name, power in powers(sample.beta).items()
             for wrong, version in order_mutants(formula, sample, p=power).items()
         }
 
@@ -240,7 +240,9 @@ def _at_resonance(sample: Sample) -> Joint:
 def resonant_mutants(sample: Sample) -> dict[str, Statement]:
     """Other powers of the logarithm, and one of the two alone: what a ray of forty decades resolves."""
     powers = {"no logarithm": 0.0, "the square root of the logarithm": 0.5, "the logarithm squared": 2.0}
-    others: dict[str, Statement] = {name: _resonant(sample, each, np.minimum) for name, each in powers.items()}
+    others: dict[str, Statement] = {
+        name: _resonant(sample, exponents, np.minimum) for name, exponents in powers.items()
+    }
     return {**others, "log M alone": _resonant(sample, 1.0, lambda size, time: size),
             "log T alone": _resonant(sample, 1.0, lambda size, time: time),
             "the larger logarithm": _resonant(sample, 1.0, np.maximum)}  # fmt: skip
@@ -265,8 +267,8 @@ def sharp_noise(sample: Sample) -> dict[str, list[tuple[Any, float]]]:
 
     off, (at,) = {**fast_powers(sample.beta), **slow_powers(sample.beta)}, resonant_powers(sample.beta).values()
     decades = (6, 9, 12)
-    return {"off the resonance": [measured(power, each, p=power) for power in off.values() for each in decades],
-            "at the resonance": [measured(at, each) for each in decades]}  # fmt: skip
+    return {"off the resonance": [measured(power, decade, p=power) for power in off.values() for decade in decades],
+            "at the resonance": [measured(at, decade) for decade in decades]}  # fmt: skip
 
 
 def sharp_statement(sample: Sample) -> Joint:
@@ -275,7 +277,7 @@ def sharp_statement(sample: Sample) -> Joint:
     def remainder(point: Any) -> float:
         return QUADRATURE + smooth_sum_error(0.0, float(point["T"]), sample.point[1], 2.0)
 
-    def one(right: Expr) -> Sharp:
+    def numeric(right: Expr) -> Sharp:
         terms = Add.make_args(right.subs(a, 1))
         first, second = sorted(terms, key=lambda term: term.has(log))
         wrong = {
@@ -286,7 +288,13 @@ def sharp_statement(sample: Sample) -> Joint:
         return sharp(first + second, {"beta": sample.beta}, remainder, wrong, scale="T")
 
     return Joint(
-        dict(zip(("off the resonance", "at the resonance"), (one(each.right) for each in expansions()), strict=True))
+        dict(
+            zip(
+                ("off the resonance", "at the resonance"),
+                (numeric(expansion.right) for expansion in expansions()),
+                strict=True,
+            )
+        )
     )
 
 

@@ -61,7 +61,7 @@ def decayed_risk(
     ``constants``: those of the spectrum, if it is no exact power.
     """
 
-    def both(eigenvalue: Array) -> tuple[Array, Array]:
+    def signal_and_noise(eigenvalue: Array) -> tuple[Array, Array]:
         """What is left of a mode's signal, and the noise over lambda^2."""
         kept = np.exp(-np.minimum((eigenvalue + omega) * time, 700.0))
         left = (omega + eigenvalue * kept) / (eigenvalue + omega)
@@ -69,12 +69,12 @@ def decayed_risk(
 
     if constants is not None:
         rates, weights, signals = infinite_modes(constants, s, beta, min(time, 1.0 / omega))
-        left, injected = both(0.5 * rates)
+        left, injected = signal_and_noise(0.5 * rates)
         return 0.5 * float(signals @ left + weights @ injected)
 
     def summand(logs: Array) -> Array:
         eigenvalue = np.exp(-beta * logs)
-        left, injected = both(eigenvalue)
+        left, injected = signal_and_noise(eigenvalue)
         return np.asarray(np.exp(-(1.0 + s * beta) * logs) * left + eigenvalue**2 * injected)
 
     return 0.5 * over_modes(summand, math.log(min(1.0 / omega, time)) / beta + 30.0 / min(s * beta, beta - 1.0))
@@ -104,7 +104,7 @@ Runs = list[tuple[float, float, float, float]]
 
 def _ray(sample: Sample, name: str, scale: Array, runs: Runs, constants: Constants | None = None) -> Ray:
     s, beta = sample.point
-    columns = [np.array(each) for each in zip(*runs, strict=True)]
+    columns = [np.array(column) for column in zip(*runs, strict=True)]
     names = ("T", "omega", "gamma", "sigma^2")
     logs = {letter: math.log(10.0) * column for letter, column in zip(names, columns, strict=True)}
     values = [decayed_risk(s, beta, 10.0**w, 10.0**t, 10.0 ** (g + v), constants) for t, w, g, v in runs]
@@ -136,7 +136,7 @@ def _rays(sample: Sample) -> tuple[Ray, ...]:
         "T decides; gamma and sigma^2": (near, [(20.0, -250.0, -250.0 - u, 0.6 * u) for u in near]),
         "omega decides; gamma and sigma^2": (near, [(250.0, -20.0, -250.0 - u, 0.6 * u) for u in near]),
     }
-    exact = [_ray(sample, name, *each) for name, each in runs.items()]
+    exact = [_ray(sample, name, *run) for name, run in runs.items()]
     others = [
         _ray(sample, f"{name}, {constants.name}", scale, [(_period(t), _period(w), g, v) for t, w, g, v in along],
              constants)
@@ -157,7 +157,7 @@ def _older_rays(sample: Sample) -> tuple[Ray, ...]:
 
     def ray(name: str, runs: list[tuple[float, float]], constants: Constants | None = None) -> Ray:
         """``runs`` are log10 of R and omega."""
-        older, omega = (math.log(10.0) * np.array(each) for each in zip(*runs, strict=True))
+        older, omega = (math.log(10.0) * np.array(column) for column in zip(*runs, strict=True))
         values = [older_noise(beta, 10.0**w, 10.0**r, constants) for r, w in runs]
         return Ray(name, math.log(10.0) * time, {"R": older, "omega": omega}, np.log(values))
 
@@ -167,11 +167,11 @@ def _older_rays(sample: Sample) -> tuple[Ray, ...]:
         "R = 1/omega": [(u + 3, -u - 3) for u in time],
         "omega beyond 1/R": [(60.0, -u) for u in time],
     }
-    exact = [ray(name, each) for name, each in runs.items()]
+    exact = [ray(name, run) for name, run in runs.items()]
     others = [
-        ray(f"{name}, {constants.name}", [(_period(older), _period(omega)) for older, omega in each], constants)
+        ray(f"{name}, {constants.name}", [(_period(older), _period(omega)) for older, omega in run], constants)
         for constants in given_constants(sample.seed)
-        for name, each in runs.items()
+        for name, run in runs.items()
     ]
     return (*exact, *others)
 

@@ -54,7 +54,7 @@ def _short_phases(sample: Sample) -> dict[str, tuple[Ray, ...]]:
         "T_2 to 0": [Training(1e6, 1.0, 10**-u, 1e-3, noise=10**SILENT) for u in grid],
         "T_1 to 0": [Training(1e6, 10**-u, 1.0, 1e-3, noise=10**SILENT) for u in grid],
     }
-    return {name: (risk_ray(name, grid, each, sample, functional_risk),) for name, each in runs.items()}
+    return {name: (risk_ray(name, grid, run, sample, functional_risk),) for name, run in runs.items()}
 
 
 CLAIMS: tuple[Claim, ...] = (
