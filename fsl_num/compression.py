@@ -43,8 +43,8 @@ class Modes(Result):
 
     Raises ValueError where the arrays differ in length, a number is negative or nan, or the horizon is 0.
 
-    >>> one = Modes(np.array([0.5]), np.array([0.25]), 0.0)
-    >>> one.kernel(0.0), one.kernel_integral(0.0, math.inf)
+    >>> mode = Modes(np.array([0.5]), np.array([0.25]), 0.0)
+    >>> mode.kernel(0.0), mode.kernel_integral(0.0, math.inf)
     (0.25, 0.25)
     >>> modes = compress(0.5, 2.0, 10)
     >>> round(modes.signal(1.0), 6), round(modes.signal_integral(0.0, 1.0), 6)

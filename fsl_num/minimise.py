@@ -298,7 +298,8 @@ def near_optimal_intervals(
     saves the first minimisation; the rest as in :func:`minimise_law`. Raises ValueError for other indices or factors.
 
     >>> law = lambda x: np.logaddexp(np.abs(x[..., 0] - 5.0), x[..., 1])
-    >>> [round(each.log_high, 2) for each in near_optimal_intervals(law, [(0, 1), (0, 1)], log_budget=20.0, factor=2.0)]
+    >>> intervals = near_optimal_intervals(law, [(0, 1), (0, 1)], log_budget=20.0, factor=2.0)
+    >>> [round(interval.log_high, 2) for interval in intervals]
     [6.1, 1.1]
     """
     problem = _Problem(log_law, bounds, log_budget)

@@ -121,8 +121,8 @@ class Result:
     >>> @dataclass(frozen=True, eq=False)
     ... class Curve(Result):
     ...     rates: np.ndarray
-    >>> one, other = Curve(np.array([0.1, 0.2])), Curve(np.array([0.1, 0.2]))
-    >>> one == other, hash(one) == hash(other), one == Curve(np.array([0.1]))
+    >>> first, second = Curve(np.array([0.1, 0.2])), Curve(np.array([0.1, 0.2]))
+    >>> first == second, hash(first) == hash(second), first == Curve(np.array([0.1]))
     (True, True, False)
     """
 

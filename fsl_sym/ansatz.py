@@ -175,7 +175,7 @@ def loss_by_parts() -> Derivation:
 def reduction_by_parts() -> tuple[Derivation, ...]:
     """The three lines of the reduction by decay: as it is defined, its order of integration turned, in intrinsic time.
 
-    >>> all(each.verify().holds for each in reduction_by_parts())
+    >>> all(derivation.verify().holds for derivation in reduction_by_parts())
     True
     """
     slope = Symbol("r", nonnegative=True)

@@ -185,7 +185,7 @@ def change_of_time(known: str | Schedule) -> tuple[Derivation, ...]:
 
     Examples
     --------
-    >>> [each.verify().holds for each in change_of_time("constant")]
+    >>> [derivation.verify().holds for derivation in change_of_time("constant")]
     [True]
     """
     known = as_schedule(known)

@@ -82,7 +82,7 @@ def _harmonic_sum() -> tuple[Step, ...]:
 def trace_derivation() -> tuple[Derivation, ...]:
     """tr H <= 1 + 1/(beta - 1) for every number of features, and at beta = 1 it is at least log(N + 1).
 
-    >>> all(each.verify().holds for each in trace_derivation())
+    >>> all(derivation.verify().holds for derivation in trace_derivation())
     True
     """
     excess = Symbol("beta'", positive=True)
@@ -96,7 +96,7 @@ def trace_derivation() -> tuple[Derivation, ...]:
 def source_derivation() -> tuple[Derivation, ...]:
     """f* lies in H^r for r = s - delta, with a squared norm of at most 1 + 1/(beta delta), and not in H^s.
 
-    >>> [each.conclusion.relation for each in source_derivation()]
+    >>> [derivation.conclusion.relation for derivation in source_derivation()]
     ['<=', '<=']
     """
     below, at = (eigenvalue() * target_square() / eigenvalue() ** order for order in (s - DELTA, s))
@@ -124,7 +124,7 @@ def nesting_derivation() -> tuple[Derivation, ...]:
 def kernel_derivation() -> tuple[Derivation, ...]:
     """The kernel of the features reproduces, and its operator has the eigenvalues lambda_j.
 
-    >>> all(each.verify().holds for each in kernel_derivation())
+    >>> all(derivation.verify().holds for derivation in kernel_derivation())
     True
     """
     identity = Identity(INVERSE.shape[0])
@@ -150,7 +150,7 @@ def kernel_derivation() -> tuple[Derivation, ...]:
 def richer_derivation() -> tuple[Derivation, ...]:
     """A slower decay of the eigenvalues gives a larger H_K: lambda_j^-1 = j^beta falls with beta.
 
-    >>> all(each.verify().holds for each in richer_derivation())
+    >>> all(derivation.verify().holds for derivation in richer_derivation())
     True
     """
     energy, slower = Symbol("a_j", positive=True) ** 2, Symbol("delta", positive=True)

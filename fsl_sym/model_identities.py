@@ -38,7 +38,7 @@ _ALONG = MatrixIdentity(symmetric=(_H,), derivatives=((WEIGHTS, DIRECTION),))
 def rotation_derivation() -> tuple[Derivation, ...]:
     """SGD, and the risk, with features Q phi, target Q theta and projection W Q' are those without Q.
 
-    >>> all(each.verify().holds for each in rotation_derivation())
+    >>> all(derivation.verify().holds for derivation in rotation_derivation())
     True
     """
     projection, phi, theta = _W * _Q.T, _Q * PHI, _Q * THETA

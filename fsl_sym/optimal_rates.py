@@ -99,7 +99,7 @@ def _least(program: tuple[Any, ...], name: str, regime: Regime) -> Derivation:
 def least_orders(budget: str) -> tuple[Derivation, ...]:
     """Regime by regime the order of the least excess risk under a ``budget``, "data" or "compute".
 
-    >>> [str(each.conclusion.right) for each in least_orders("data")]
+    >>> [str(derivation.conclusion.right) for derivation in least_orders("data")]
     ['D**(-beta*s/(beta*s + 1))', 'D**(-(beta - 1)/beta)', 'D**(-s)']
     """
     return tuple(_least(LAWS[budget], budget, regime) for regime in REGIMES)
@@ -153,7 +153,7 @@ def best_choices(program: tuple[Any, ...], regime: Regime) -> dict[Symbol, Order
     ``program`` is one of :data:`LAWS`, or :data:`DECAY`; at the edge the orders are those of the easy regime.
 
     >>> from fsl_sym.domain import HARD
-    >>> print({str(name): str(each) for name, each in best_choices(DECAY, HARD).items()})
+    >>> print({str(name): str(order) for name, order in best_choices(DECAY, HARD).items()})
     {'R': 'N^(beta*(s + 1)/(2*beta - 1))'}
     """
     return dict(_region(program, regime).variables)

@@ -56,7 +56,7 @@ _POWERS = MatrixIdentity(symmetric=(_SMALL_POWER, _GRAM), relations=(((_P, _P.T)
 def trace_derivation() -> tuple[Derivation, ...]:
     """tr(S A_t'H A_t S) = sum_j mu_j^2 exp(-2 mu_j t), whatever W is.
 
-    >>> all(each.verify().holds for each in trace_derivation())
+    >>> all(derivation.verify().holds for derivation in trace_derivation())
     True
     """
     squared = _W.T * _W * _R * _R * _W.T * _W
@@ -90,7 +90,7 @@ def trace_derivation() -> tuple[Derivation, ...]:
 def matrix_analysis_derivation() -> tuple[Derivation, ...]:
     """A_t'H A_t is what W never learns plus a square: u'A_t'H A_t u - |(I - Pi) R u|^2 = |E Pi R u|^2.
 
-    >>> all(each.verify().holds for each in matrix_analysis_derivation())
+    >>> all(derivation.verify().holds for derivation in matrix_analysis_derivation())
     True
     """
     projection = _P.T * _G * _P
@@ -114,7 +114,7 @@ def matrix_analysis_derivation() -> tuple[Derivation, ...]:
 def lost_term_derivation() -> tuple[Derivation, ...]:
     """A_t'H A_t = H W'G M_t G W H + H - H W'G W H, with G = (W H W')^-1, M_t = W H W' K, K = exp(-2 t W H W').
 
-    >>> all(each.verify().holds for each in lost_term_derivation())
+    >>> all(derivation.verify().holds for derivation in lost_term_derivation())
     True
     """
     learned = _R * _P.T * _G * (_P * _P.T * _K) * _G * _P * _R
@@ -204,7 +204,7 @@ def trace_order_derivation() -> Derivation:
 def sign_derivation() -> tuple[Derivation, ...]:
     """The target S theta under W learns as theta does under W S: signs of theta and of the columns of W are one.
 
-    >>> all(each.verify().holds for each in sign_derivation())
+    >>> all(derivation.verify().holds for derivation in sign_derivation())
     True
     """
     signs, covariance = _square("S"), _square("H")

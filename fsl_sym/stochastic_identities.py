@@ -57,7 +57,7 @@ _R = Symbol("r", positive=True)
 def change_of_clock_derivation() -> tuple[Derivation, ...]:
     """Drift and covariance that gather until T(tau) in intrinsic time are those that gather until tau in physical time.
 
-    >>> all(each.verify().holds for each in change_of_clock_derivation())
+    >>> all(derivation.verify().holds for derivation in change_of_clock_derivation())
     True
     """
     clock = Integral(_phi(_R), (_R, 0, tau))
@@ -123,7 +123,7 @@ def coordinate_derivation() -> tuple[Derivation, ...]:
     The first derivation is that formula, for one value of the coordinate; the second has its mean as a hypothesis,
     and integrates the derivative of exp(-2 lambda (t-z)) m.
 
-    >>> [each.verify().holds for each in coordinate_derivation()]
+    >>> [derivation.verify().holds for derivation in coordinate_derivation()]
     [True, True]
     """
     square = (NU - TARGET) ** 2
@@ -172,7 +172,7 @@ def residual_derivation() -> tuple[Derivation, ...]:
 def evolution_derivation() -> tuple[Derivation, ...]:
     """2E at time t: what is left of u_0, and the noise of every time before, seen through A = exp(-W'WH (t-z)).
 
-    >>> all(each.verify().holds for each in evolution_derivation())
+    >>> all(derivation.verify().holds for derivation in evolution_derivation())
     True
     """
     w, h = PROJECTION, COVARIANCE

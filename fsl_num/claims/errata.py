@@ -69,7 +69,7 @@ def errata() -> tuple[Erratum, ...]:
 
     Examples
     --------
-    >>> all(each.evidence for each in errata())
+    >>> all(erratum.evidence for erratum in errata())
     True
     """
     entries = []

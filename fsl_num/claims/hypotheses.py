@@ -4,7 +4,7 @@ A hypothesis that is a formula is one relation, a text such as "0 < s <= 2 - 1/b
 letters that a measurement names: those of a ray, of the points of a sharp statement, and of :class:`Located`; so is
 "sigma the same along a ray".
 
->>> [str(each) for each in relations_of("0 < s <= 2 - 1/beta (tested up to 1)")]
+>>> [str(relation) for relation in relations_of("0 < s <= 2 - 1/beta (tested up to 1)")]
 ['0 < s', 's <= 2 - 1/beta']
 >>> relations_of("M infinite"), relations_of("t of the order M^beta")
 ((), ())
@@ -198,7 +198,7 @@ def broken(claim: Claim, sample: Sample, measured: Any) -> tuple[Formula, ...]:
 
     >>> from fsl_num.claims.registry import claim
     >>> subject = claim("thm:fsl-zero-noise")
-    >>> [str(each) for each in broken(subject, Sample("easy", Integer(2), Integer(2)), [])]
+    >>> [str(relation) for relation in broken(subject, Sample("easy", Integer(2), Integer(2)), [])]
     ['s <= 2 - 1/beta']
     """
     every = list(_named(measured))

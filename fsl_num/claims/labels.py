@@ -22,7 +22,7 @@ def in_reading_order(claim: Claim) -> tuple[int, bool]:
     """The sort key of a claim: its line in the paper; of one line, what is printed there before what is said of it.
 
     >>> from fsl_num.claims.registry import all_claims
-    >>> min((each for each in all_claims() if each.label == "thm: fsl-hard-regime"), key=in_reading_order).role
+    >>> min((claim for claim in all_claims() if claim.label == "thm: fsl-hard-regime"), key=in_reading_order).role
     'printed'
     """
     return claim.line, claim.role != "printed"

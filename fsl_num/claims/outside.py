@@ -167,8 +167,8 @@ def needs(claim: Claim, others: Sequence[Claim] = (), seed: int = 0) -> tuple[Hy
     Examples
     --------
     >>> from fsl_num.claims.registry import claim
-    >>> for each in needs(claim("lemma:ke-power/kernel-window")):
-    ...     print(each.relation, "is", each.need)
+    >>> for hypothesis in needs(claim("lemma:ke-power/kernel-window")):
+    ...     print(hypothesis.relation, "is", hypothesis.need)
     1 <= t is needed, it fails outside
     t <= M**beta is needed, it fails outside
     """

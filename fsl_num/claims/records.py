@@ -199,8 +199,8 @@ class Outcome:
         Fields that are computed (the sums of :meth:`to_json`) are left out, and None for a number reads as nan. Raises
         ValueError or TypeError where the record is not that of an outcome.
 
-        >>> one = Outcome("thm:x", "t", Verdict.SUPPORTED, True, (), (), 0.5)
-        >>> Outcome.from_json(one.to_exact_json()) == Outcome.from_json(one.to_json()) == one
+        >>> outcome = Outcome("thm:x", "t", Verdict.SUPPORTED, True, (), (), 0.5)
+        >>> Outcome.from_json(outcome.to_exact_json()) == Outcome.from_json(outcome.to_json()) == outcome
         True
         """
         read: Outcome = _read(cls, record)

@@ -1,7 +1,7 @@
 """All claims, gathered from the files of their theorems, each id once.
 
 >>> from fsl_num.claims.registry import all_claims
->>> len({each.id for each in all_claims()}) == len(all_claims())
+>>> len({known.id for known in all_claims()}) == len(all_claims())
 True
 """
 
@@ -44,7 +44,7 @@ def theorem_files() -> dict[str, tuple[Claim, ...]]:
 def all_claims() -> tuple[Claim, ...]:
     """Every claim, in the order of the paper.
 
-    >>> "tab: optimal-scaling" in [each.id for each in all_claims()]
+    >>> "tab: optimal-scaling" in [known.id for known in all_claims()]
     True
     """
     return consistent(claim for claims in theorem_files().values() for claim in claims)
@@ -124,9 +124,9 @@ def saying(words: Sequence[str]) -> tuple[Claim, ...]:
     Statements that are worded from their formula are left out: to word them all takes seconds. The words "section" and
     its number mean the claims that stand in it.
 
-    >>> [each.id for each in saying(["stable", "noise"])][0]
+    >>> [known.id for known in saying(["stable", "noise"])][0]
     'lem: wsd-stable-noise'
-    >>> sorted({section_of(each.line).number for each in saying(["section", "5"])})
+    >>> sorted({section_of(known.line).number for known in saying(["section", "5"])})
     ['5', '5.1', '5.2', '5.3']
     """
     if len(words) == 2 and words[0].lower() == "section":

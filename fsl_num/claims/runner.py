@@ -95,7 +95,7 @@ def verify_all(
 
     Examples
     --------
-    >>> [(each.claim_id, each.passes) for each in verify_all(["sec: effect-lrs/data-over-model"])]
+    >>> [(outcome.claim_id, outcome.passes) for outcome in verify_all(["sec: effect-lrs/data-over-model"])]
     [('sec: effect-lrs/data-over-model', True), ('sec: effect-lrs/data-over-model-derived', True)]
     """
     ids = None if ids is None else entries("ids", ids, str, least=1, needed="a list of claims")
@@ -122,7 +122,8 @@ def settle(outcomes: Mapping[str, Outcome]) -> dict[str, Outcome]:
     it. Any other is at most as strong as the weakest claim on which it depends, and UNKNOWN where one of these does not
     pass.
 
-    >>> [each.verdict.value for each in settle({each.claim_id: each for each in verify_all(["eqn: sgd"])}).values()]
+    >>> verified = verify_all(["eqn: sgd"])
+    >>> [outcome.verdict.value for outcome in settle({outcome.claim_id: outcome for outcome in verified}).values()]
     ['PROVED']
     """
 

@@ -105,8 +105,8 @@ def at_batch(law: Law, theta: Array, batch_size: float) -> tuple[Law, Array]:
     A law that knows no batch sizes is returned as it is; ``batch_size`` 1 says none, and is the reference.
 
     >>> law = FunctionalLaw(batches=True, reference_batch=8.0)
-    >>> one, scaled = at_batch(law, np.array([2, 0.5, 0.4, 0.5, 9, 0.5, 5, 0.8, 1.0, 0.5]), 32.0)
-    >>> one.names, scaled.tolist()
+    >>> single, scaled = at_batch(law, np.array([2, 0.5, 0.4, 0.5, 9, 0.5, 5, 0.8, 1.0, 0.5]), 32.0)
+    >>> single.names, scaled.tolist()
     (('L0', 'A', 'B', 's', 'c', 'gamma', 'c_e', 'p'), [2.0, 0.5, 0.2, 0.5, 18.0, 0.5, 10.0, 0.8])
     """
     if not isinstance(law, FunctionalLaw) or not law.batches:

@@ -110,7 +110,7 @@ def of_held_out(word: str) -> bool | None:
 def is_noise_scale(name: str) -> bool:
     """Return whether a column is named for the gradient-noise scale.
 
-    >>> [is_noise_scale(each) for each in ("gradient_noise_scale", "train/GNS", "loss scale")]
+    >>> [is_noise_scale(column) for column in ("gradient_noise_scale", "train/GNS", "loss scale")]
     [True, True, False]
     """
     last = plain(re.split(r"[/.]", split_run(name)[1])[-1])

@@ -86,8 +86,8 @@ class States(Result):
     def covariance(self, other: States) -> Array:
         """Return the covariance of the misfits here and at others, in units of the size squared.
 
-        >>> one = States(*np.ones((4, 1)))
-        >>> one.covariance(States(*np.array([[1.0], [1.0], [2.0], [0.5]]))).round(3).tolist()
+        >>> state = States(*np.ones((4, 1)))
+        >>> state.covariance(States(*np.array([[1.0], [1.0], [2.0], [0.5]]))).round(3).tolist()
         [[0.184]]
         """
         time, gained, peak = (
@@ -160,7 +160,7 @@ class Misfit(Result):
 
         >>> misfit = Misfit.drawn(0.01, States(*np.ones((4, 1))), count=1)
         >>> far = States(*np.array([[9.0], [1.0], [1.0], [1.0]]))
-        >>> [round(float(misfit.conditional(each, each)[0, 0]), 7) for each in (misfit.states, far)]
+        >>> [round(float(misfit.conditional(states, states)[0, 0]), 7) for states in (misfit.states, far)]
         [0.0, 0.0001]
         """
         known = self._projected(states).T @ self._projected(others)

@@ -39,8 +39,8 @@ def at_peak(law: Law, theta: Array, peak: float) -> tuple[Law, Array]:
     A law whose steps do not shorten with the peak is returned as it is.
 
     >>> law = FunctionalLaw(peaks=True, reference_peak=0.1)
-    >>> one, scaled = at_peak(law, np.array([2, 0.5, 0.4, 0.5, 8, 0.5, 4, 1.0, 0.1]), 0.3)
-    >>> one.names, scaled.round(12).tolist()
+    >>> single, scaled = at_peak(law, np.array([2, 0.5, 0.4, 0.5, 8, 0.5, 4, 1.0, 0.1]), 0.3)
+    >>> single.names, scaled.round(12).tolist()
     (('L0', 'A', 'B', 's', 'c', 'gamma', 'c_e', 'p'), [2.0, 0.5, 0.1, 0.5, 2.0, 0.5, 1.0, 1.0])
     """
     if not isinstance(law, FunctionalLaw) or not law.peaks:

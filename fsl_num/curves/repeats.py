@@ -24,8 +24,8 @@ def seed_variance(curves: Sequence[LossCurve]) -> tuple[float, tuple[tuple[str, 
     there are branches of one run. 0 and no pair where no two runs were trained alike.
 
     >>> rates, steps = [0.1] * 40, np.arange(1, 41)
-    >>> one, other = (LossCurve(steps, 2 + c / steps, lr=rates, name=f"{c}") for c in (1.0, 1.1))
-    >>> variance, pairs = seed_variance([one, other])
+    >>> first, second = (LossCurve(steps, 2 + c / steps, lr=rates, name=f"{c}") for c in (1.0, 1.1))
+    >>> variance, pairs = seed_variance([first, second])
     >>> round(variance**0.5, 4), pairs
     (0.0012, (('1.0', '1.1'),))
     """

@@ -34,8 +34,8 @@ def widened(table: Table) -> Iterator[Table]:
 def by_split(table: Table) -> Iterator[Table]:
     """Return the rows of training and those of validation, where a column says which is which; else the table as it is.
 
-    >>> both = Table({"split": ["train", "val"], "step": [1, 1], "lr": [0.1, 0.1], "loss": [3.0, 3.5]}, [2, 3])
-    >>> [list(table.columns) for table in by_split(both)]
+    >>> splits = Table({"split": ["train", "val"], "step": [1, 1], "lr": [0.1, 0.1], "loss": [3.0, 3.5]}, [2, 3])
+    >>> [list(table.columns) for table in by_split(splits)]
     [['split', 'step', 'lr', 'loss'], ['split', 'step', 'validation loss']]
     """
     for name, cells in table.columns.items():

@@ -101,8 +101,8 @@ def mean_score(scores: Iterable[Score]) -> Score:
     The worst relative error is averaged over curves too, as in the published table of the Multi-Power Law; the final
     error is the mean of its absolute values.
 
-    >>> one = score([2.0, 1.0], [2.0, 1.1])
-    >>> mean_score([one, one]).rmse == one.rmse
+    >>> single = score([2.0, 1.0], [2.0, 1.1])
+    >>> mean_score([single, single]).rmse == single.rmse
     True
     """
     rows = [score.as_dict() for score in scores]

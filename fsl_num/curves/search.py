@@ -267,9 +267,9 @@ def scattering(residuals: Sequence[Array], plans: Sequence[Plan]) -> tuple[float
 
     >>> stream, plan = np.random.default_rng(0), Plan(np.linspace(1.0, 0.01, 9000))
     >>> noise = stream.normal(size=9000)
-    >>> [round(each, 3) for each in scattering([0.1 * np.sqrt(plan.rates) * noise], [plan])]
+    >>> [round(size, 3) for size in scattering([0.1 * np.sqrt(plan.rates) * noise], [plan])]
     [0.01, 0.001]
-    >>> [round(each, 3) for each in scattering([0.1 * noise], [plan])]
+    >>> [round(size, 3) for size in scattering([0.1 * noise], [plan])]
     [0.01, 1.0]
     """
     fits = []

@@ -96,8 +96,8 @@ def regression_risk(
     :func:`fsl_num.exact_risk` to 1e-4: sums over features behind the first 24 are integrals. Where training diverges
     the risk is huge. Source: the recursion of :mod:`fsl_num.simulate.recursion`.
 
-    >>> one = np.ones(1)
-    >>> regression_risk(0.5, 2.0, 100 * one, 0.1 * one, one, 1.0, 1000 * one).round(4).tolist()
+    >>> ones = np.ones(1)
+    >>> regression_risk(0.5, 2.0, 100 * ones, 0.1 * ones, ones, 1.0, 1000 * ones).round(4).tolist()
     [0.0809]
     """
     if size.size > _AT_ONCE:

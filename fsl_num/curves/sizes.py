@@ -92,8 +92,8 @@ def respread(law: Law, samples: Array, plans: Sequence[Plan], stream: np.random.
 
     >>> from fsl_num.curves.laws import law
     >>> plans = [Plan([0.1], [1], model_size=size) for size in (1e6, 1e8)]
-    >>> one = respread(law("chinchilla"), np.array([[1.0, 100.0, 0.0, 0.5, 0.3]]), plans, np.random.default_rng(0))
-    >>> [round(float(one[0, 0] + one[0, 1] * size ** -one[0, 3]), 9) for size in (1e6, 1e8)]
+    >>> theta = respread(law("chinchilla"), np.array([[1.0, 100.0, 0.0, 0.5, 0.3]]), plans, np.random.default_rng(0))
+    >>> [round(float(theta[0, 0] + theta[0, 1] * size ** -theta[0, 3]), 9) for size in (1e6, 1e8)]
     [1.1, 1.01]
     """
     if not unidentified(law, plans) or not sizes_of(plans):

@@ -139,8 +139,8 @@ def best_together(
     >>> from fsl_num.design.theory import design_for_model
     >>> task = Model(s=1.0, beta=2.0, size=float("inf"), noise=1.0)
     >>> design, mean = design_for_model(task, 1e4), best_average(task, 1e4)
-    >>> both = best_together(task, design.gammas, design.samples, design.allowed, mean)
-    >>> both.excess_risk < min(design.excess_risk, mean.excess_risk)
+    >>> best = best_together(task, design.gammas, design.samples, design.allowed, mean)
+    >>> best.excess_risk < min(design.excess_risk, mean.excess_risk)
     True
     """
     from scipy.optimize import minimize

@@ -100,7 +100,7 @@ def design_schedule(
     >>> loss = law("fsl-simplified").predict(plan, [2.0, 0.5, 0.05, 0.6, 20.0, 0.8, 9.0])
     >>> fitted = fit(LossCurve(range(20, 401, 5), loss[19::5], schedule=plan), "fsl-simplified", intervals=False)
     >>> found = design_schedule(fitted, 1000)
-    >>> found.peak, bool(found.rates[-1] < 0.002), all(each.regret > 0.0 for each in found.baselines.values())
+    >>> found.peak, bool(found.rates[-1] < 0.002), all(baseline.regret > 0.0 for baseline in found.baselines.values())
     (0.01, True, True)
     """
     instance_of("fit", fit, FitResult)

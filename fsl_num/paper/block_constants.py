@@ -62,7 +62,7 @@ class Constants:
 def given_constants(seed: int) -> tuple[Constants, ...]:
     """Those that the claims are checked with: in steps, and drawn at random.
 
-    >>> [each.name for each in given_constants(0)]
+    >>> [constants.name for constants in given_constants(0)]
     ['constants in steps', 'random constants']
     """
     drawn = 2.0 ** np.random.default_rng([seed, 43]).uniform(-1.0, 1.0, (2, 8))

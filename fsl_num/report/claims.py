@@ -122,7 +122,7 @@ def errata_about(claim: Claim) -> tuple[Erratum, ...]:
     """The errata that rest on a claim or stand at its label.
 
     >>> from fsl_num.claims.registry import claim
-    >>> [each.id for each in errata_about(claim("eqn: sde"))]
+    >>> [erratum.id for erratum in errata_about(claim("eqn: sde"))]
     ['physical-sde-time']
     """
     return tuple(erratum for erratum in errata() if claim.id in erratum.depends or erratum.label == claim.label)

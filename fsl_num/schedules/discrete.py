@@ -50,7 +50,7 @@ def steps_and_batches(rates: Any, batch_sizes: Any) -> tuple[Array, Array]:
 
     Raises ValueError or TypeError where they are out of range or of another shape.
 
-    >>> [each.tolist() for each in steps_and_batches([0.1, 0.2], 4)]
+    >>> [array.tolist() for array in steps_and_batches([0.1, 0.2], 4)]
     [[0.1, 0.2], [4.0]]
     """
     eta = step_values("rates", rates, zero=True)

@@ -39,8 +39,8 @@ def law_of_steps(modes: LinearModes, lengths: Array, gammas: Array) -> Array:
     ``modes``: of the model (:func:`~fsl_num.volterra.linear_modes.linear_modes`). On a step gamma is constant and the
     integrand a product of exponentials, which Gauss points integrate to rounding.
 
-    >>> one = LinearModes(np.array([2.0]), np.array([1.0]), np.array([1.0]), 0.0, 1.0, 0.0)
-    >>> law = law_of_steps(one, np.full(3, 0.1), np.full(3, 0.1))
+    >>> modes = LinearModes(np.array([2.0]), np.array([1.0]), np.array([1.0]), 0.0, 1.0, 0.0)
+    >>> law = law_of_steps(modes, np.full(3, 0.1), np.full(3, 0.1))
     >>> closed = np.exp(-0.6) + 0.1 * (0.3 * np.exp(-0.6) + 0.5 * (1 - np.exp(-0.6)))
     >>> bool(abs(law[3] - closed) < 1e-15)
     True

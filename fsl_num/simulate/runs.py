@@ -66,9 +66,9 @@ class Job:
 class Moments:
     """The mean of ``count`` runs at each recorded step and the sum of their squared deviations from it.
 
-    >>> one = Moments(1, np.array([1.0]), np.array([0.0]))
-    >>> both = one.with_others(Moments(1, np.array([3.0]), np.array([0.0])))
-    >>> both.count, both.mean.tolist(), both.standard_error().tolist()
+    >>> run = Moments(1, np.array([1.0]), np.array([0.0]))
+    >>> runs = run.with_others(Moments(1, np.array([3.0]), np.array([0.0])))
+    >>> runs.count, runs.mean.tolist(), runs.standard_error().tolist()
     (2, [2.0], [1.0])
     """
 
@@ -174,9 +174,9 @@ def run_task(job: Job, runs: int, seed: np.random.SeedSequence, attempt: int) ->
 class Finished:
     """What is known so far: the first ``merged`` chunks together, and ``waiting`` ones that came before their turn.
 
-    >>> one = Moments(1, np.array([1.0]), np.array([0.0]))
-    >>> early = Finished().with_chunk(1, one)
-    >>> early.merged, early.with_chunk(0, one).merged
+    >>> run = Moments(1, np.array([1.0]), np.array([0.0]))
+    >>> early = Finished().with_chunk(1, run)
+    >>> early.merged, early.with_chunk(0, run).merged
     (0, 2)
     """
 

@@ -69,7 +69,7 @@ def graded_mesh(horizon: float) -> Mesh:
 def cell_weights(turns: Array) -> tuple[Array, Array]:
     """int_0^1 exp(-x y) y dy and int_0^1 exp(-x y) (1 - y) dy at x = ``turns`` >= 0.
 
-    >>> [float(each[0]) for each in cell_weights(np.array([0.0]))]
+    >>> [float(weight[0]) for weight in cell_weights(np.array([0.0]))]
     [0.5, 0.5]
     """
     x = np.maximum(turns, 1e-2)

@@ -58,8 +58,8 @@ def solve_second_moments(problem: Problem, t: Array, rtol: float) -> tuple[Array
     >>> from fsl_num.model import Model
     >>> problem = Problem(Model(s=0.5, beta=2.0, size=1, noise=1.0), gamma=0.5, horizon=9.0, closure="gaussian")
     >>> values, error, facts = solve_second_moments(problem, np.array([9.0]), 1e-12)
-    >>> rest = 0.5 * (problem.model.approximation_error + 1.0)
-    >>> bool(abs(values[0] - (problem.model.approximation_error + rest + (1.0 - rest) * np.exp(-9.0))) < error[0])
+    >>> limit = 0.5 * (problem.model.approximation_error + 1.0)
+    >>> bool(abs(values[0] - (problem.model.approximation_error + limit + (1.0 - limit) * np.exp(-9.0))) < error[0])
     True
     """
     modes = moment_modes(problem)

@@ -34,9 +34,9 @@ def solve(
 ) -> Optimum:
     """The optimal basis of: minimise (or maximise) x[coordinate] subject to matrix x >= right, rows as said above.
 
-    >>> one = Fraction(1)
-    >>> box = (-one, 0 * one, 0 * one)
-    >>> solve([[one], [-one], [one]], [box, box, (0 * one, 3 * one, one)], 0).basis
+    >>> unit = Fraction(1)
+    >>> box = (-unit, 0 * unit, 0 * unit)
+    >>> solve([[unit], [-unit], [unit]], [box, box, (0 * unit, 3 * unit, unit)], 0).basis
     (2,)
     """
     size = len(matrix[0])

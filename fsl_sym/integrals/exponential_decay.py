@@ -245,7 +245,7 @@ def to_crossover(smooth: Expr, closed: Expr) -> tuple[Step, ...]:
 def crossover_derivations() -> tuple[Derivation, ...]:
     """Both limits of Phi, and the suprema of Phi and of Phi x^(-1/beta), which they are.
 
-    >>> [str(each.conclusion.relation) for each in crossover_derivations()]
+    >>> [str(derivation.conclusion.relation) for derivation in crossover_derivations()]
     ['->', '<=', '->', '<=']
     """
     phi = crossover()

@@ -129,7 +129,7 @@ def _closed_form(power: Expr, name: str) -> ClosedForm:
 def power_decay_limits() -> tuple[Derivation, Derivation]:
     """M infinite: the residues off the resonance, and the double pole at it.
 
-    >>> [each.conclusion.relation for each in power_decay_limits()]
+    >>> [derivation.conclusion.relation for derivation in power_decay_limits()]
     ['expands', 'expands']
     """
     generic = power_asymptotics()
@@ -147,7 +147,7 @@ def power_decay_bounds() -> tuple[Derivation, Derivation]:
     p is (beta - 1)/(1 + x) with x > 0, which is every p between 0 and beta - 1. The constants are explicit: the first
     mode at T = 1, and all modes without what cuts them off.
 
-    >>> [(each.conclusion.relation, each.conclusion.right.has(M)) for each in power_decay_bounds()]
+    >>> [(bound.conclusion.relation, bound.conclusion.right.has(M)) for bound in power_decay_bounds()]
     [('>=', False), ('<=', False)]
     """
     power = (beta - 1) / (1 + _EXCESS)

@@ -356,7 +356,7 @@ def chains(name: str, title: str, steps: Sequence[Step], source: str = "") -> tu
     >>> from fsl_sym.proof import Identity
     >>> from fsl_sym.symbols import a, b
     >>> twice = [Step(x + x, 2 * x, Identity(), f"add {x}") for x in (a, b)]
-    >>> [each.name for each in chains("double", "Twice a number", twice)]
+    >>> [derivation.name for derivation in chains("double", "Twice a number", twice)]
     ['double, 1', 'double, 2']
     """
     parts: list[list[Step]] = []

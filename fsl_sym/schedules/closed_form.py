@@ -114,7 +114,7 @@ class Schedule:
     >>> exponential = schedule("exp-decay")
     >>> exponential.total
     K*(a - b)/log(a/b)
-    >>> all(each.verify().holds for each in exponential.derivation())
+    >>> all(derivation.verify().holds for derivation in exponential.derivation())
     True
     """
 

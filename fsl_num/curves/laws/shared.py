@@ -62,7 +62,7 @@ def shortened(peak: Any, fastest: Any, reference: float) -> tuple[Any, Any]:
 
     ``fastest``: P_c; ``reference``: P_ref.
 
-    >>> [round(float(each), 3) for each in shortened(0.3, 0.1, 0.1)]
+    >>> [round(float(length), 3) for length in shortened(0.3, 0.1, 0.1)]
     [1.386, -5.0]
     """
     of_peak, of_reference = (rate / (fastest + rate) for rate in (peak, reference))

@@ -243,7 +243,7 @@ class Chosen:
     >>> chosen = Chosen(*law, EASY, {"excess_risk": point(-s / (s + 1)), "peak_lr": point(-s / (s + 1))})
     >>> print(chosen.formulas()[1])
     gamma near-optimal at N**(-s/(s + 1)) where s > 1 - 1/beta
-    >>> all_of(each.prove().conclusion for each in derivations_of([chosen])) == formula_of([chosen])
+    >>> all_of(derivation.prove().conclusion for derivation in derivations_of([chosen])) == formula_of([chosen])
     True
     """
 

@@ -1,7 +1,7 @@
 """Statements about tables of numbers: that two ways to compute them agree, and that numbers lie in an interval.
 
->>> one = Table({"x": [1.0, 2.0]}, 1e-9, {"doubled": {"x": [2.0, 4.0]}})
->>> one.judge({"x": [1.0, 2.0]}).holds, one.mutants()["doubled"].judge({"x": [1.0, 2.0]}).holds
+>>> table = Table({"x": [1.0, 2.0]}, 1e-9, {"doubled": {"x": [2.0, 4.0]}})
+>>> table.judge({"x": [1.0, 2.0]}).holds, table.mutants()["doubled"].judge({"x": [1.0, 2.0]}).holds
 (True, False)"""
 
 from __future__ import annotations
