@@ -6,7 +6,9 @@ The patterns are written so that they do not match this file.
 """
 
 import ast
+import json
 import re
+from doctest import DocTestParser
 
 FORBIDDEN = {
     "an absolute path": r"(?<![\w.~/:-])/(?:wor[k]|far[m]|roo[t]|hom[e]|User[s]|tm[p]|mn[t]|op[t])/\w",
@@ -22,16 +24,43 @@ FORBIDDEN = {
 GUESSED = re.compile(r"\b(?:hear[ds]|hearings?|told|untold|speaks?|blunt|springs?|docket|ragged)\b", re.IGNORECASE)
 NO_NAMES = {"found", "told", "heard"}
 """Names that say nothing of what a variable holds."""
+SAY_NOTHING = {"each", "one", "rest", "rests", "both", "it", "this", "that", "thing", "what", "which", "how"}
+"""Such names that no example, no cell of a notebook and no test may give either."""
 
 
 def guessed_words(path, text):
     """The words of a source or a page whose meaning a reader would have to guess, and such names of variables."""
     words = GUESSED.findall(text)
     if path.suffix == ".py":
-        nodes = list(ast.walk(ast.parse(text)))
-        words += [node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
-        words += [node.arg for node in nodes if isinstance(node, ast.arg)]
-    return sorted({word for word in words if word in NO_NAMES or GUESSED.fullmatch(word)})
+        words += [name for name in names_given(text) if name in NO_NAMES or GUESSED.fullmatch(name)]
+    return sorted(set(words))
+
+
+def names_that_say_nothing(path, text):
+    """Those that a source or a page gives in its code, in its examples or in the cells of a notebook."""
+    sources = [text] if path.suffix == ".py" else []
+    if path.suffix == ".ipynb":
+        cells = [cell["source"] for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
+        sources += ["".join(line for line in lines if not line.startswith("%")) for lines in cells]
+    else:
+        sources += [example.source for example in DocTestParser().get_examples(text)]
+    return sorted(SAY_NOTHING.intersection(name for source in sources for name in names_given(source)))
+
+
+def names_given(source):
+    """Every name that a source gives: to variables, parameters, attributes, functions, classes and modules."""
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                yield name
+            case ast.arg(arg=name) | ast.alias(asname=str(name)):
+                yield name
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                yield name
+            case ast.MatchMapping(rest=str(name)):
+                yield name
 
 
 def forbidden_words(text):

@@ -1,10 +1,12 @@
 """No file of the project speaks of one machine, a registry's host or a workplace."""
 
+import json
+import re
 from pathlib import Path
 
 import pytest
 from project import offenders, text_files
-from scan_words import forbidden_words, guessed_words
+from scan_words import forbidden_words, guessed_words, names_that_say_nothing
 
 
 def test_the_project_has_files():
@@ -53,6 +55,42 @@ def test_a_word_that_has_to_be_guessed_is_seen():
     ]
     assert guessed_words(source, "# it is found\nroots = [1]\nhearth = 2") == []
     assert guessed_words(Path("x.md"), "found = 1, as was Heard") == ["Heard"]
+
+
+def test_a_name_says_what_it_holds():
+    files = [path for path in text_files() if path.suffix in (".py", ".md", ".ipynb")]
+    assert offenders(files, names_that_say_nothing) == {}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "one = 1",
+        "roots = [each for each in (1, 2)]",
+        "def f(*, rest): ...",
+        "def thing(): ...",
+        "class it: ...",
+        "self.rest: int = 1",
+        "first, *rest = 1, 2",
+        "lambda which: 1",
+        "if both := 1: ...",
+        "with f() as what: ...",
+        "import sys as one",
+        "try: ...\nexcept ValueError as how: ...",
+        "match 1:\n    case [1, *rest]: ...",
+        "match 1:\n    case {'a': 1, **rest}: ...",
+        "match 1:\n    case int() as one: ...",
+    ],
+)
+def test_a_name_that_says_nothing_is_seen(source):
+    cells = {"cells": [{"cell_type": "code", "source": ["%time\n", *source.splitlines(keepends=True)]}]}
+    example = ">>> " + source.replace("\n", "\n... ")
+    (name,) = names_that_say_nothing(Path("x.py"), source)
+    assert re.search(rf"\b{name}\b", source)
+    assert names_that_say_nothing(Path("x.ipynb"), json.dumps(cells)) == [name]
+    assert names_that_say_nothing(Path("x.md"), example) == [name]
+    assert names_that_say_nothing(Path("x.py"), f'"""\n{example}\n"""') == [name]
+    assert names_that_say_nothing(Path("x.md"), source) == []
 
 
 def test_there_is_no_lock_file():
