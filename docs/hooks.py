@@ -5,7 +5,9 @@ Every claim is verified (what the cache knows is not checked again), so that the
 
 from __future__ import annotations
 
+import base64
 import io
+import json
 import re
 import sys
 from collections.abc import Iterator
@@ -13,6 +15,8 @@ from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
 from importlib import import_module
 from importlib.metadata import distribution
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -23,6 +27,9 @@ STYLES = ROOT / "fsl_num" / "report" / "html"
 
 CODE = re.compile(r"(^```.*?^```|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
 FORMULA = re.compile(r"\$\$(.+?)\$\$|\$([^$\n]+)\$", re.DOTALL)
+MAGIC = re.compile(r"^%.*\n", re.MULTILINE)
+"""A line of a notebook that is no Python, and that the page of a chapter does not need."""
+
 FIGURE = re.compile(r"<!-- figure: (?P<name>[\w-]+) -->\n```python\n(?P<code>.*?)```", re.DOTALL)
 """A block of code of the gallery that leaves its figure, or axes of it, under the name ``figure``."""
 
@@ -58,6 +65,12 @@ _SHIM = "https://unpkg.com/iframe-worker/shim"
 
 FONT = "fonts/STIXTwoMath-Regular.woff"
 """The font of formulas, as docs/site.css names it; its licence lies beside it."""
+
+MARK = re.compile(r"formula\d+mark")
+"""What stands in the place of a formula while Markdown is read."""
+
+ADDRESS = re.compile(r'( (?:id|href)=")([^"]*)')
+"""The name of a place of a page, or a link."""
 
 _formulas: dict[str, str] = {}
 
@@ -103,28 +116,88 @@ def on_files(files: Any, config: Any) -> Any:
             _ = claim.latex, claim.derivations()  # a claim keeps them
     for name, text in pages(verdicts.result(), errata(), all_claims(), optima).items():
         made[f"theorems/{name}"] = text
-    for name, text in made.items():
-        files.append(File.generated(config, name, content=text))
+    for name, content in (made | chapters(config["nav"])).items():
+        files.append(File.generated(config, name, content=content))
     return files
+
+
+def chapters(nav: list[dict[str, Any]]) -> dict[str, str | bytes]:
+    """A page for each notebook of the navigation, in its order, with the notebook and its pictures, and a page of all.
+
+    What a cell shows is what the notebook keeps: tests execute it, and compare.
+    """
+    made: dict[str, str | bytes] = {}
+    contents = ["# Chapters\n\nEach derives with `fsl_sym`, measures with `fsl_num` and asserts what it shows."]
+    contents.append('<div class="doors" markdown>\n')
+    for name in next(section["Chapters"] for section in nav if "Chapters" in section)[1:]:
+        source = (ROOT / "notebooks" / Path(name).name).with_suffix(".ipynb")
+        made[f"chapters/{source.name}"] = source.read_bytes()
+        page: list[str] = []
+        for cell in json.loads(made[f"chapters/{source.name}"])["cells"]:
+            text = "".join(cell["source"])
+            if cell["cell_type"] == "markdown":
+                words = text
+            page.append(text if cell["cell_type"] == "markdown" else f"```python\n{MAGIC.sub('', text)}\n```")
+            outputs = [_shown_best(output) for output in cell.get("outputs", ())]
+            for kind, same_kind in groupby(outputs, itemgetter(0)):
+                shown = [output for _, output in same_kind]
+                if kind == "image/png":
+                    names = {f"{source.stem}-{len(made) + number}.png": png for number, png in enumerate(shown)}
+                    made |= {f"chapters/{picture}": base64.b64decode(png) for picture, png in names.items()}
+                    shown = [f"![{_described(words)}]({picture}){{.figure}}" for picture in names]
+                elif kind == "text/latex":
+                    shown = [f"$${latex.strip('$')}$$" for latex in shown]
+                elif kind == "text/plain":
+                    shown = ["".join(["```{ .text .no-copy }\n", *(text.rstrip() + "\n" for text in shown), "```"])]
+                page.append("\n\n".join(['<div class="output" markdown>', *shown, "</div>"]))
+        title, opening = "\n\n".join(page).split("\n\n")[:2]
+        whole = f"This page is the notebook [{source.name}]({source.name}), in the clone `notebooks/{source.name}`."
+        made[name] = "\n\n".join([*page, whole])
+        about = re.split(r"[.:](?:\s(?![a-z])|$)", opening)[0]
+        contents.append(f"- [{title.lstrip('# ')}]({Path(name).name})\n  {about}.")
+    return made | {"chapters/index.md": "\n".join([*contents, "\n</div>"])}
+
+
+def _shown_best(output: dict[str, Any]) -> tuple[str, str]:
+    """The kind of a cell's output that says most on a page, and the output in it."""
+    data = output.get("data") or {"text/plain": output["text"]}
+    kinds = ("image/png", "text/markdown", "text/html", "text/latex", "text/plain")
+    kind = next(kind for kind in kinds if kind in data)
+    return kind, "".join(data[kind])
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Put a mark in the place of every formula, so that Markdown leaves it alone, and show the figures."""
-    from fsl_num.report.mathml import display, inline
 
     def marked(formula: re.Match[str]) -> str:
         mark = f"formula{len(_formulas)}mark"
-        _formulas[mark] = str(display(formula[1].strip()) if formula[1] else inline(formula[2]))
+        _formulas[mark] = (formula[1] or formula[2]).strip()
         return f"\n\n{mark}\n\n" if formula[1] else mark
 
     parts = CODE.split(FIGURE.sub(_shown, markdown))
     return "".join(part if at % 2 else FORMULA.sub(marked, part) for at, part in enumerate(parts))
 
 
-def on_page_content(html: str, **_: Any) -> str:
-    """Put the formulas in."""
-    html = re.sub(r"<p>(formula\d+mark)</p>", lambda match: f'<div class="cards">{_formulas[match[1]]}</div>', html)
-    return re.sub(r"formula\d+mark", lambda match: _formulas[match[0]], html)
+def on_page_content(html: str, page: Any = None, **_: Any) -> str:
+    """Put the formulas in, and signs of one line where a page has no room for them: in addresses and contents."""
+    from fsl_num.report.mathml import display, inline
+    from fsl_num.report.plain import plain
+
+    def signs(text: str) -> str:
+        return MARK.sub(lambda mark: plain(f"${_formulas[mark[0]]}$"), text)
+
+    def address(text: str) -> str:
+        return re.sub(r"[^\w#]+", "-", signs(text)) if MARK.search(text) else text
+
+    headings = list(page.toc) if page else []
+    while headings:
+        heading = headings.pop()
+        heading.title, heading.id = signs(heading.title), address(heading.id)
+        headings += heading.children
+    html = ADDRESS.sub(lambda match: match[1] + address(match[2]), html)
+    alone = re.compile(rf"<p>({MARK.pattern})</p>")
+    html = alone.sub(lambda match: f'<div class="cards">{display(_formulas[match[1]])}</div>', html)
+    return MARK.sub(lambda mark: str(inline(_formulas[mark[0]])), html)
 
 
 def on_post_page(output: str, page: Any, **_: Any) -> str:
@@ -213,11 +286,16 @@ def style() -> str:
 
 def _shown(figure: re.Match[str]) -> str:
     """The picture, described to those who do not see it by the paragraph before it, and its code."""
+    described = _described(figure.string[: figure.start()])
+    return f"![{described}](figures/{figure['name']}.svg){{.figure}}\n\n```python\n{figure['code']}```"
+
+
+def _described(before: str) -> str:
+    """The last paragraph of the text before a picture, for those who do not see it."""
     from fsl_num.report.plain import plain
 
-    said = figure.string[: figure.start()].strip().rpartition("\n\n")[2]
-    described = " ".join(plain(said).split()).replace("[", "(").replace("]", ")")
-    return f"![{described}](figures/{figure['name']}.svg){{.figure}}\n\n```python\n{figure['code']}```"
+    said = [text for text in before.split("\n\n") if text.strip() and not text.startswith(("$$", "#"))][-1]
+    return " ".join(plain(said).split()).replace("[", "(").replace("]", ")")
 
 
 def drawn(code: str) -> str:

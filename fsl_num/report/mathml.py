@@ -20,6 +20,7 @@ _RELATIONS = frozenset("=≤≥<>∼≲≳≍≂≃≈⪯⪰→←↔⇒⟹⊂�
 _OPERATORS = frozenset("∼⪯⪰~:^/") | _RELATIONS
 """Signs that the converter makes identifiers, and browsers then set without space."""
 _ALIGNED = re.compile(r"\\(?:begin|end)\{(?:aligned|align\*?|split|gathered)\}")
+_LINE_SPACE = re.compile(r"(?<=\\\\)\[[\d.]+[a-z]+\]")
 _SHARE = re.compile(r"\^\{(-? ?)\\frac\{(\w|\\[a-z]+)\}\{(\w|\\[a-z]+)\}\}")
 """An exponent that is one sign over another: set in one line, for stacked its signs are too small to read."""
 _LONG = 30
@@ -92,7 +93,7 @@ def _source(latex: str) -> Markup:
 def formula_tree(latex: str) -> Element:
     """The outermost row of a formula; ValueError where a command is unknown to the converter."""
     if _ALIGNED.search(latex):  # not known to the converter; its lines are rows of their own here
-        latex = _ALIGNED.sub("", latex).replace("&", "")
+        latex = _LINE_SPACE.sub("", _ALIGNED.sub("", latex)).replace("&", "")
     tree = fromstring(convert(_SHARE.sub(r"^{\1\2/\3}", latex)))
     for node in tree.iter():
         node.tag = node.tag.rpartition("}")[2]

@@ -1,20 +1,27 @@
 """The documentation says only what is true: its commands print what stands below them, its code runs."""
 
+import base64
 import doctest
 import importlib
 import inspect
 import io
+import json
 import os
 import re
 import subprocess
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 from types import SimpleNamespace
 
+import material
 import pytest
 from documentation import BLOCK, PAGES, ROOT, commands, run, same, workplace
 from fontTools.ttLib import TTFont
 from html_browser import CHROMIUM, Browser
+from markdown import Markdown
+from mkdocs.structure.toc import get_toc
+from mkdocs.utils import yaml_load
 
 import fsl_num
 import fsl_sym
@@ -149,6 +156,36 @@ def test_no_key_stops_at_a_line_of_code():
     kept = '<a id="__codelineno-0-1" name="__codelineno-0-1"></a>'
     empty = '<a id="x--__codelineno-0-1" name="x--__codelineno-0-1" href="#x--__codelineno-0-1"></a>'
     assert hooks.on_post_page(f"<p>{kept}{empty}1</p>", page) == f"<p>{kept}1</p>"
+
+
+def test_what_the_theme_leaves_without_a_name_has_one():
+    search = (Path(material.__file__).parent / "templates" / "partials" / "search.html").read_text(encoding="utf-8")
+    assert 'role="dialog" aria-label="Search">' in hooks.on_post_page(search, SimpleNamespace(url="a.html"))
+
+
+def test_every_notebook_is_a_chapter_with_what_it_shows():
+    made = hooks.chapters(yaml_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"])
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        page, notebook = made[f"chapters/{path.stem}.md"], json.loads(made[f"chapters/{path.name}"])
+        outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", ())]
+        assert outputs and made["chapters/index.md"].count(f"({path.stem}.md)") == 1
+        assert all("".join(output["text"]).strip() in page for output in outputs if "text" in output)
+        pictures = [output["data"]["image/png"] for output in outputs if "image/png" in output.get("data", {})]
+        shown = re.findall(r"!\[.{30,}\]\((.+)\){.figure}", page)
+        assert [made[f"chapters/{name}"] for name in shown] == [*map(base64.b64decode, pictures)]
+        html = Markdown(extensions=["md_in_html", "pymdownx.superfences"]).convert(hooks.on_page_markdown(page))
+        prose = re.sub(
+            r"<pre.*?</pre>|<code.*?</code>| data-tex=\"[^\"]*\"", "", hooks.on_page_content(html), flags=re.DOTALL
+        )
+        assert prose.count("<math") > 3 and not re.search(r"\$|\dpt\]|formula\d+mark", prose)
+
+
+def test_a_formula_of_a_heading_is_signs_in_its_address_and_in_the_contents():
+    markdown = Markdown(extensions=["toc"])
+    html = markdown.convert(hooks.on_page_markdown("## The noise $I_1$"))
+    page = SimpleNamespace(toc=get_toc(markdown.toc_tokens))
+    assert hooks.on_page_content(html, page).startswith('<h2 id="the-noise-I_1">The noise <math>')
+    assert [(heading.title, heading.url) for heading in page.toc] == [("The noise I_1", "#the-noise-I_1")]
 
 
 def test_every_public_name_is_documented_once():

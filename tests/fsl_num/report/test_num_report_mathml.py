@@ -17,6 +17,7 @@ LONG = "x" * 31
         (r"x \preceq y", "x⪯y"),
         (r"\Big\{a\Big\}", "{a}"),
         (r"\begin{aligned} a &= b \\ c &= d \end{aligned}", "a=bc=d"),
+        (r"\begin{aligned} & a \\[6pt] & = b \\ [c] \end{aligned}", "a=b[c]"),
         (r"\max_j x_j", "maxjxj"),
     ],
 )
