@@ -248,12 +248,12 @@ class _Page(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
-        self.ids |= {value for key in ("id", "name") if (value := given.get(key))}
-        if link := given.get("src"):
+        attributes = dict(attrs)
+        self.ids |= {value for key in ("id", "name") if (value := attributes.get(key))}
+        if link := attributes.get("src"):
             self.links.append((link, True))
-        if link := given.get("href"):
-            self.links.append((link, tag == "link" and given.get("rel") == "stylesheet"))
+        if link := attributes.get("href"):
+            self.links.append((link, tag == "link" and attributes.get("rel") == "stylesheet"))
 
 
 def _verdicts() -> Any:

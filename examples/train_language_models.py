@@ -206,7 +206,7 @@ def write_curve(path: Path, rows: Sequence[tuple[Any, ...]]) -> None:
     with path.with_suffix(".part").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("step", "lr", "loss", "batch_size")[: len(rows[0])])
-        writer.writerows((step, f"{lr:.6g}", f"{loss:.6f}", *more) for step, lr, loss, *more in rows)
+        writer.writerows((step, f"{lr:.6g}", f"{loss:.6f}", *batch_size) for step, lr, loss, *batch_size in rows)
     os.replace(path.with_suffix(".part"), path)
 
 

@@ -204,15 +204,15 @@ def main() -> None:
     for name in chosen.kinds:
         make, peak, (short, long) = KINDS[name]
         if chosen.batches:
-            wanted = [
+            asked = [
                 (f"{schedule}_{batches}", schedule, short, 1.0, BATCHES[batches]) for schedule, batches in batch_runs()
             ]
         else:
-            wanted = [
+            asked = [
                 (f"{schedule}_{steps}_{factor:.2g}", schedule, steps, factor, None)
                 for schedule, steps, factor in runs(short, long)
             ]
-        for run, schedule, steps, factor, sizes in wanted:
+        for run, schedule, steps, factor, sizes in asked:
             path = chosen.out / f"{name}_{run}.csv"
             if not path.is_file():
                 write_curve(path, train(make, factor * peak * shape(schedule, steps), sizes))

@@ -141,7 +141,7 @@ def _apart(points: Array, cell: Array, count: int) -> Array:
     """Return the first ``count`` rows that are pairwise more than one grid cell apart (so: other basins too)."""
     kept: list[Array] = []
     for point in points[:4000]:
-        if all(np.abs((point - other) / cell).max() > 1.5 for other in kept):
+        if all(np.abs((point - neighbour) / cell).max() > 1.5 for neighbour in kept):
             kept.append(point)
             if len(kept) == count:
                 break
@@ -298,8 +298,7 @@ def near_optimal_intervals(
     saves the first minimisation; the rest as in :func:`minimise_law`. Raises ValueError for other indices or factors.
 
     >>> law = lambda x: np.logaddexp(np.abs(x[..., 0] - 5.0), x[..., 1])
-    >>> intervals = near_optimal_intervals(law, [(0, 1), (0, 1)], log_budget=20.0, factor=2.0)
-    >>> [round(interval.log_high, 2) for interval in intervals]
+    >>> [round(ends.log_high, 2) for ends in near_optimal_intervals(law, [(0, 1), (0, 1)], log_budget=20.0, factor=2.0)]
     [6.1, 1.1]
     """
     problem = _Problem(log_law, bounds, log_budget)

@@ -81,7 +81,7 @@ def _at_line(errata: Sequence[Erratum], line: int) -> Sequence[Erratum]:
     ]
     if named:
         return named
-    nearest = min((erratum.line for erratum in errata), key=lambda other: abs(other - line))
+    nearest = min((erratum.line for erratum in errata), key=lambda place: abs(place - line))
     complain(f"fsl: no erratum is at line {line} of the paper's source; the nearest is at line {nearest}")
     return [erratum for erratum in errata if erratum.line == nearest]
 

@@ -68,9 +68,9 @@ def _problem(arguments: Arguments, times: list[Fraction] | None) -> Problem:
     refuse_two_rates(arguments)
     if arguments.gamma is not None:
         if typed or arguments.schedule != "constant":
-            other = option_of(min(typed)) if typed else f"--schedule {arguments.schedule or 'from a file'}"
+            option = option_of(min(typed)) if typed else f"--schedule {arguments.schedule or 'from a file'}"
             raise InputError(
-                f"--gamma is the whole of a constant rate in intrinsic time, but {other} was given too: gamma would be"
+                f"--gamma is the whole of a constant rate in intrinsic time, but {option} was given too: gamma would be"
                 " given both ways"
             )
         if times is None:

@@ -261,11 +261,11 @@ def forecast(
     return Forecast(fitted, predictions, int(run.plan.recorded[-1]), _surprise(run, others, settings), words)
 
 
-def _surprise(run: LossCurve, others: Sequence[LossCurve], settings: Mapping[str, Any]) -> float:
+def _surprise(run: LossCurve, companions: Sequence[LossCurve], settings: Mapping[str, Any]) -> float:
     steps = run.plan.recorded
     cut = int(np.quantile(steps, _HIDDEN))
     try:
-        before = fit([run.between_steps(0, cut), *others], **settings)
+        before = fit([run.between_steps(0, cut), *companions], **settings)
     except CurveError:  # too few rows for the law
         return float("nan")
     if before.drawn is None:

@@ -95,15 +95,15 @@ class LogOptions:
             raise ValueError("branch_step needs branch_of, the curve of the run from which this one branched")
 
 
-def log_options(**given: Any) -> LogOptions:
+def log_options(**options: Any) -> LogOptions:
     """Return the options that were given; TypeError for a name that none has, with the nearest one.
 
     >>> log_options(warmpu=3)
     Traceback (most recent call last):
     TypeError: there is no option 'warmpu' of a log; did you mean 'warmup'?
     """
-    known_options("of a log", given, [field.name for field in fields(LogOptions)])
-    return LogOptions(**given)
+    known_options("of a log", options, [field.name for field in fields(LogOptions)])
+    return LogOptions(**options)
 
 
 def curve_from(table: Any, **options: Any) -> LossCurve:

@@ -83,7 +83,7 @@ class States(Result):
         rows = [_state(law, plan, theta, loss) for plan, loss in zip(plans, np.split(losses, ends), strict=False)]
         return States(*np.concatenate([np.zeros((4, 0)), *rows], axis=1))
 
-    def covariance(self, other: States) -> Array:
+    def covariance(self, states: States) -> Array:
         """Return the covariance of the misfits here and at others, in units of the size squared.
 
         >>> state = States(*np.ones((4, 1)))
@@ -92,9 +92,9 @@ class States(Result):
         """
         time, gained, peak = (
             np.abs(np.subtract.outer(here, there))
-            for here, there in ((self.time, other.time), (self.gained, other.gained), (self.peak, other.peak))
+            for here, there in ((self.time, states.time), (self.gained, states.gained), (self.peak, states.peak))
         )
-        return np.asarray(np.outer(self.left, other.left) * np.exp(-peak - time - _OF_GAINS * gained))
+        return np.asarray(np.outer(self.left, states.left) * np.exp(-peak - time - _OF_GAINS * gained))
 
 
 def _state(law: Law, plan: Plan, theta: Array, loss: Array) -> Array:
@@ -155,16 +155,16 @@ class Misfit(Result):
         """
         return np.asarray(self.size * self.normal @ self._projected(states))
 
-    def conditional(self, states: States, others: States) -> Array:
-        """Return the covariance, of log loss, of what the draws do not say of states and others.
+    def conditional(self, states: States, states_beside: States) -> Array:
+        """Return the covariance, of log loss, of what the draws do not say of states and those beside them.
 
         >>> misfit = Misfit.drawn(0.01, States(*np.ones((4, 1))), count=1)
         >>> far = States(*np.array([[9.0], [1.0], [1.0], [1.0]]))
         >>> [round(float(misfit.conditional(states, states)[0, 0]), 7) for states in (misfit.states, far)]
         [0.0, 0.0001]
         """
-        known = self._projected(states).T @ self._projected(others)
-        return np.asarray(self.size**2 * (states.covariance(others) - known))
+        known = self._projected(states).T @ self._projected(states_beside)
+        return np.asarray(self.size**2 * (states.covariance(states_beside) - known))
 
     def _projected(self, states: States) -> Array:
         from scipy.linalg import solve_triangular

@@ -273,9 +273,9 @@ def _places(rates: Array, warmup: int) -> Any:
     return np.unique(np.minimum(np.searchsorted(times, even_times) + 1, rates.size))
 
 
-def _same(plan: Plan, other: Plan) -> bool:
-    same = plan.rates.size == other.rates.size
-    return same and float(np.abs(plan.rates - other.rates).max()) <= _FAR * plan.peak
+def _same(plan: Plan, rival: Plan) -> bool:
+    same = plan.rates.size == rival.rates.size
+    return same and float(np.abs(plan.rates - rival.rates).max()) <= _FAR * plan.peak
 
 
 def _left(fit: FitResult, plan: Plan, errors: Sequence[tuple[Array, Array, States]]) -> list[float]:

@@ -40,9 +40,9 @@ class Series:
     meaning: Meaning
     table: Table
 
-    def keep(self, wanted: Any) -> Series:
+    def keep(self, rows: Any) -> Series:
         """Return the series with some of its rows."""
-        return replace(self, step=self.step[wanted], values=self.values[wanted], rows=self.rows[wanted])
+        return replace(self, step=self.step[rows], values=self.values[rows], rows=self.rows[rows])
 
 
 @dataclass(frozen=True)

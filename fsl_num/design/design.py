@@ -248,15 +248,15 @@ class Design(Result):
 
         A name stands for a fit of that law to the same curves, made when this is first asked for.
         """
-        other = self._second_fit
-        if isinstance(other, str):
+        fit_of_second = self._second_fit
+        if isinstance(fit_of_second, str):
             return None
-        losses = {"": self._under(other, self.rates)}
-        losses |= {name: self._under(other, baseline.rates) for name, baseline in self.baselines.items()}
-        return SecondLaw(other.law.name, losses.pop(""), losses)
+        losses = {"": self._under(fit_of_second, self.rates)}
+        losses |= {name: self._under(fit_of_second, baseline.rates) for name, baseline in self.baselines.items()}
+        return SecondLaw(fit_of_second.law.name, losses.pop(""), losses)
 
-    def _under(self, other: FitResult, rates: Array) -> float:
-        past = self._past.objective(other.law, other.theta)
+    def _under(self, second_fit: FitResult, rates: Array) -> float:
+        past = self._past.objective(second_fit.law, second_fit.theta)
         return past(rates[self.done :], np.ones(self.steps - self.done))[0]
 
     def predict(self, rates: Array | None = None) -> Prediction:
@@ -298,19 +298,19 @@ class Design(Result):
                 f"Best in the mean over the draws of the fit; the optimum of the best fit is {self.regret_of_fit:.2g}"
                 " worse there."
             )
-        other = self.second_law
-        if other is None:
+        second = self.second_law
+        if second is None:
             said.append(str(self._second_fit))
-        elif preferred := [name for name in other.better if self.baselines[name].regret >= 0.0]:
+        elif preferred := [name for name in second.better if self.baselines[name].regret >= 0.0]:
             said.append(
-                f"Another law, {other.name}, fitted to the same runs, prefers {'; '.join(preferred)}: the design may"
+                f"Another law, {second.name}, fitted to the same runs, prefers {'; '.join(preferred)}: the design may"
                 " exploit an error of its own law."
             )
         return (*said, *self.notes, self.prediction.trust)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the design as JSON-ready values."""
-        optimum, other = self.optimum, self.second_law
+        optimum, second = self.optimum, self.second_law
         baselines = {
             name: {
                 "loss": baseline.loss, "regret": baseline.regret,
@@ -329,9 +329,9 @@ class Design(Result):
             "interval": None if self.interval is None else list(self.interval),
             "baselines": baselines,
             "kkt_residual": None if math.isnan(optimum.kkt_residual) else optimum.kkt_residual,
-            "second_law_loss": None if other is None else other.loss,
-            "second_law": None if other is None else other.name,
-            "exploit": None if other is None else list(other.better),
+            "second_law_loss": None if second is None else second.loss,
+            "second_law": None if second is None else second.name,
+            "exploit": None if second is None else list(second.better),
             "gap": optimum.gap,
             "family": self.family,
             "parameters": optimum.parameters,

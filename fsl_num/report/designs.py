@@ -29,11 +29,11 @@ def design_text(design: Design) -> list[Any]:
     head = f"{design.steps} steps: {share}{shape}"
     last = f"predicted final loss {design.prediction.final_words()}"
     parameters = _parameters(design.optimum.parameters)
-    other = design.second_law
+    second_law = design.second_law
     where = f", in the last {design.steps - design.done} steps" if design.done else ""
     headings = [f"instead{where}", "loss", "regret"]
     headings += [f"{100 * design.level:g} % of the regret"] if design.interval is not None else []
-    headings += [other.name] if other is not None else []
+    headings += [second_law.name] if second_law is not None else []
     rows = []
 
     def difference(value: float) -> str:
@@ -41,7 +41,7 @@ def design_text(design: Design) -> list[Any]:
 
     for name, baseline in design.baselines.items():
         span = [] if baseline.interval is None else [" .. ".join(map(difference, baseline.interval))]
-        second = [] if other is None else [difference(other.baselines[name] - other.loss)]
+        second = [] if second_law is None else [difference(second_law.baselines[name] - second_law.loss)]
         rows.append([name, as_loss(baseline.loss), difference(baseline.regret), *span, *second])
     lines = [Text(head), Text(last)]
     if design.as_good is not None:

@@ -122,7 +122,7 @@ def _draw_scaling(ax: Axes, derived: Sequence[FinalLosses], printed: Sequence[Fi
         power = _peak(losses.rule).as_latex(D)
         ax.text(
             0.97 * derived[0].budgets[-1],
-            0.78 * min(float(other.exact.min()) for other in printed),
+            0.78 * min(float(losses.exact.min()) for losses in printed),
             rf"$\eta_{{\max}} \propto {power}$, as the appendix prints it" + "\nfor exponential decay and WSD",
             ha="right",
             va="top",

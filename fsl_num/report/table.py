@@ -54,10 +54,10 @@ def long_table(rows: Sequence[Row]) -> Table:
 def paired(rows: Sequence[Row]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """The paper's layout: the two budgets side by side, and its schedules and regimes below each other."""
     cells: list[tuple[str, ...]] = [
-        (data.schedule, f"{_task(regime)}: ${latex(regime.condition)}$", _risk(data, regime), _risk(compute, other))
+        (data.schedule, f"{_task(regime)}: ${latex(regime.condition)}$", _risk(data, regime), _risk(compute, opposite))
         for data, compute in rows
-        for regime, other in zip(data.regimes, compute.regimes, strict=True)
-        if _same_regime(regime, other)
+        for regime, opposite in zip(data.regimes, compute.regimes, strict=True)
+        if _same_regime(regime, opposite)
     ]
     return ("schedule", "regime", "data-optimal", "compute-optimal"), cells
 

@@ -113,15 +113,17 @@ class Checkpoint:
             content = _arrays(self.path)
             identity = {str(name): str(value) for name, value in json.loads(str(content["identity"])).items()}
             names = sorted(identity.keys() | self._identity.keys())
-            other = [name for name in names if identity.get(name) != self._identity.get(name)]
-            finished = Finished() if other else _finished(content, recorded, chunks)
+            unlike = [name for name in names if identity.get(name) != self._identity.get(name)]
+            finished = Finished() if unlike else _finished(content, recorded, chunks)
         except (zipfile.BadZipFile, ValueError, KeyError, EOFError, TypeError, AttributeError, RecursionError) as error:
             raise ValueError(
                 f"{str(self.path)!r} is no checkpoint of a simulation, or damaged ({error or type(error).__name__});"
                 " name a new file, or remove this one"
             ) from error
-        if other:
-            pairs = ", ".join(f"{name} ({identity.get(name)} there, {self._identity.get(name)} here)" for name in other)
+        if unlike:
+            pairs = ", ".join(
+                f"{name} ({identity.get(name)} there, {self._identity.get(name)} here)" for name in unlike
+            )
             raise ValueError(
                 f"the checkpoint {str(self.path)!r} belongs to another simulation, which differs in {pairs}; name a new"
                 " file, or remove this one to start afresh"

@@ -75,7 +75,7 @@ class Ladder(Result):
     @property
     def table(self) -> tuple[Gap, ...]:
         """The distance of each rung to the next; behind them that of each simulated SDE to its exact expectation."""
-        steps = [_gap(first, other) for first, other in zip(self.curves, self.curves[1:], strict=False)]
+        steps = [_gap(first, following) for first, following in zip(self.curves, self.curves[1:], strict=False)]
         return (*steps, *(_gap(curve, self.curve(curve.method)) for curve in self.samples))
 
     def as_dict(self) -> dict[str, Any]:

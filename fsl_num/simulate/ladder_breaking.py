@@ -110,19 +110,19 @@ def breaking_rates(
     rungs = rungs_of(problem)
     bears = {name: _bears(name, problem, smallest) for name in rungs}
     rows: list[BreakingRate] = []
-    for name, other in zip(rungs, rungs[1:], strict=False):
-        limit = min(bears[name], bears[other])
+    for name, following in zip(rungs, rungs[1:], strict=False):
+        limit = min(bears[name], bears[following])
         limit = bears["volterra"] if math.isinf(limit) else limit
 
-        def distance(peak: float, name: str = name, other: str = other) -> float:
-            coarser, finer = risks(name, peak), risks(other, peak)
+        def distance(peak: float, name: str = name, following: str = following) -> float:
+            coarser, finer = risks(name, peak), risks(following, peak)
             if np.isinf([coarser[-1], finer[-1]]).any():
                 return math.inf
             apart = relative_distance(coarser, finer)
             return float(apart[-1] if at_end else apart.max())
 
         rows.extend(
-            BreakingRate(name, other, threshold, *_crossings(distance, threshold, limit), limit)
+            BreakingRate(name, following, threshold, *_crossings(distance, threshold, limit), limit)
             for threshold in thresholds
         )
     return tuple(rows)

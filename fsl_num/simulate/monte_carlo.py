@@ -133,17 +133,17 @@ def _identity(job: Job, root: np.random.SeedSequence, sizes: list[int]) -> dict[
 
 
 @contextmanager
-def _bar(total: int, done: int, wanted: bool | None) -> Iterator[Any]:
+def _bar(total: int, done: int, shown: bool | None) -> Iterator[Any]:
     from tqdm import tqdm
 
-    hidden = None if wanted is None else not flag("progress", wanted)  # None: shown in a terminal only
+    hidden = None if shown is None else not flag("progress", shown)  # None: shown in a terminal only
     with tqdm(
         total=total,
         initial=done,
         unit="sample",
         unit_scale=True,
         desc="SGD runs",
-        delay=0.0 if wanted else _PATIENCE,
+        delay=0.0 if shown else _PATIENCE,
         disable=hidden,
         file=sys.stderr,
         leave=False,

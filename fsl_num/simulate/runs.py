@@ -76,14 +76,14 @@ class Moments:
     mean: Array
     squares: Array
 
-    def with_others(self, others: Moments) -> Moments:
+    def with_others(self, moments: Moments) -> Moments:
         """Return the moments of both groups of runs together."""
         if self.count == 0:
-            return others
-        count = self.count + others.count
-        gap = others.mean - self.mean
-        mean = self.mean + gap * (others.count / count)
-        return Moments(count, mean, self.squares + others.squares + gap * gap * (self.count * others.count / count))
+            return moments
+        count = self.count + moments.count
+        gap = moments.mean - self.mean
+        mean = self.mean + gap * (moments.count / count)
+        return Moments(count, mean, self.squares + moments.squares + gap * gap * (self.count * moments.count / count))
 
     def standard_error(self) -> Array:
         """Return the standard error of the mean, from at least two runs."""

@@ -76,8 +76,8 @@ def _printed_table(sample: Sample) -> dict[str, Order]:
 
 def _table_mutants(sample: Sample) -> Mapping[str, Statement]:
     """The other regime's column, wherever it differs."""
-    other = Sample("easy" if sample.regime == "hard" else "hard", sample.s, sample.beta)
-    mine, theirs = _printed_table(sample), _printed_table(other)
+    facing = Sample("easy" if sample.regime == "hard" else "hard", sample.s, sample.beta)
+    mine, theirs = _printed_table(sample), _printed_table(facing)
     return {
         f"{cell}: the other regime's": _orders({**mine, cell: theirs[cell]})
         for cell in mine

@@ -62,8 +62,8 @@ def _data_over_model(sample: Sample) -> dict[str, Any]:
     """The least risk, and D/M = C/M^2 at the two ends of the near-optimal model sizes."""
     measured = measure_allocation("exp-decay", "compute", *sample.point, settled=sample.effort == 0)
     ratios: dict[str, Any] = {"excess_risk": measured["excess_risk"]}
-    for end, other in (("lower", "upper"), ("upper", "lower")):
-        rays = measured[f"model_size {other}"]
+    for end, opposite in (("lower", "upper"), ("upper", "lower")):
+        rays = measured[f"model_size {opposite}"]
         assert rays is not None
         (ray,) = rays
         ratios[f"{RATIO} {end}"] = (replace(ray, name=f"D/M {end}", values=ray.scale - 2 * ray.values),)

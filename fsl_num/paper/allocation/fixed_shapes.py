@@ -68,9 +68,9 @@ def _noise(name: str, capacity: float) -> tuple[float, Any]:
     """The mean of a shape over its peak, and the log of its noise over the peak along that of peak times steps."""
     from scipy.interpolate import PchipInterpolator
 
-    _, kind, given = SHAPES[name]
+    _, kind, parameters = SHAPES[name]
     model, decades = Model(1.0, capacity, math.inf, 1.0), np.linspace(0.0, _LONGEST, 21)
-    runs = [schedule(kind, peak=1.0, steps=10.0**decade, **given) for decade in decades]
+    runs = [schedule(kind, peak=1.0, steps=10.0**decade, **parameters) for decade in decades]
     noise = [noise_functional(model, run, rtol=1e-5).value for run in runs]
     mean = runs[-1].total_intrinsic_time / 10.0**_LONGEST
     return float(mean), PchipInterpolator(decades, np.log(noise))

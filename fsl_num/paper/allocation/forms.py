@@ -153,14 +153,14 @@ def printed_claim(
     """
     schedule, budget = problem
     formulas = {"easy": easy, "hard": hard, "edge": easy if edge_is == "easy" else hard}
-    others = {"easy": hard, "hard": easy, "edge": hard if edge_is == "easy" else easy}
+    facing = {"easy": hard, "hard": easy, "edge": hard if edge_is == "easy" else easy}
 
     def statement(sample: Sample) -> Statement:
         return statement_of(formulas[sample.regime](sample.s, sample.beta), budget)
 
     def mutants(sample: Sample) -> Mapping[str, Statement]:
-        mine, other = (family[sample.regime](sample.s, sample.beta) for family in (formulas, others))
-        swapped = {key: (other[key] if key in other else value) for key, value in mine.items()}
+        mine, swapped_in = (family[sample.regime](sample.s, sample.beta) for family in (formulas, facing))
+        swapped = {key: (swapped_in[key] if key in swapped_in else value) for key, value in mine.items()}
         return {} if _same(mine, swapped) else {"the other regime's formula": statement_of(swapped, budget)}
 
     def choices() -> list[Chosen]:

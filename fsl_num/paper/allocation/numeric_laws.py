@@ -243,7 +243,7 @@ def measure_allocation(
             if name == "final_over_peak" and interval.hits_lower_bound:
                 unbounded.add(f"{name} lower")
     if "model_size lower" in values and budget == "compute":
-        for end, other in (("lower", "upper"), ("upper", "lower")):
-            sizes = values[f"model_size {other}"]
+        for end, opposite in (("lower", "upper"), ("upper", "lower")):
+            sizes = values[f"model_size {opposite}"]
             values[f"data_size {end}"] = [law.log_budget - size for law, size in zip(laws, sizes, strict=True)]
     return {name: None if name in unbounded else (_ray(name, optima, logs),) for name, logs in values.items()}

@@ -73,11 +73,11 @@ def mutants(schedule: str, sample: Sample) -> dict[str, Statement]:
     wrong: dict[str, Statement] = {}
     for budget in BUDGETS:
         mine = optimal_allocation(schedule, budget).at(sample.s, sample.beta).excess_risk
-        for other in (*OWN, "exp-decay"):
-            theirs = optimal_allocation(other, budget).at(sample.s, sample.beta).quantities["excess_risk"]
+        for rival in (*OWN, "exp-decay"):
+            theirs = optimal_allocation(rival, budget).at(sample.s, sample.beta).quantities["excess_risk"]
             if not theirs.order.equals(mine):
                 risk = forms.statement_of({"excess_risk": theirs}, budget)
-                wrong[f"{budget}: that of {other}"] = Joint({budget: risk})
+                wrong[f"{budget}: that of {rival}"] = Joint({budget: risk})
     return wrong
 
 

@@ -71,9 +71,9 @@ def mutants(budget: str, sample: Sample) -> dict[str, Statement]:
     """The allocation of a neighbouring power where that differs: the end of the rate matters for beta > p + 1."""
     statements: dict[str, Statement] = {}
     for name, power in powers(sample).items():
-        other = derived(budget, sample, power * Rational(3, 4))
-        if other["excess_risk"] != derived(budget, sample, power)["excess_risk"]:
-            statements[f"{name}: three quarters of p"] = Joint({name: forms.statement_of(other, budget)})
+        three_quarters = derived(budget, sample, power * Rational(3, 4))
+        if three_quarters["excess_risk"] != derived(budget, sample, power)["excess_risk"]:
+            statements[f"{name}: three quarters of p"] = Joint({name: forms.statement_of(three_quarters, budget)})
     return statements
 
 

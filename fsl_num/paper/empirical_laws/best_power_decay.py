@@ -82,8 +82,8 @@ def _optimum(sample: Sample) -> Sharp:
     s, beta = sample.point
 
     def least(**changed: Any) -> Callable[[int], float]:
-        given = {"s": s, "beta": beta, "steps": FITTED_STEPS} | changed
-        return lambda count: closed_form(**given).loss
+        settings = {"s": s, "beta": beta, "steps": FITTED_STEPS} | changed
+        return lambda count: closed_form(**settings).loss
 
     wrong = {
         "s + 0.05": least(s=s + 0.05),

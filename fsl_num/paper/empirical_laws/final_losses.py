@@ -54,8 +54,10 @@ def _chinchilla(sample: Sample) -> Measured:
     losses: Measured = []
     for size, batch, steps in ((1e6, 32.0, 100), (3e7, 288.0, 250), (4e8, 1.0, 10)):
         plan = Plan([0.1] * steps, [steps], batch_sizes=batch, model_size=size)
-        given = {name.replace("_", ""): float(value) for name, value in _FINAL.items()}
-        losses.append(({"M": int(size), "D": int(batch * steps)}, float(law("chinchilla").predict(plan, given)[-1])))
+        parameters = {name.replace("_", ""): float(value) for name, value in _FINAL.items()}
+        losses.append(
+            ({"M": int(size), "D": int(batch * steps)}, float(law("chinchilla").predict(plan, parameters)[-1]))
+        )
     return losses
 
 

@@ -34,7 +34,7 @@ L, L0, A, A1, A2, kappa, kappa1, kappa2 = (
 )
 GONE_BY = Sum(rate(j), (j, 1, k))
 peak, rho = Symbol("eta_max", positive=True), Symbol("rho", positive=True)
-share, best, others = Symbol("w", positive=True), Symbol("L_opt", real=True), Symbol("L_known", real=True)
+share, best, best_known = Symbol("w", positive=True), Symbol("L_opt", real=True), Symbol("L_known", real=True)
 
 
 def injected(time: Any) -> Expr:

@@ -45,8 +45,8 @@ def _momentum() -> tuple[tuple[Any, float], ...]:
     values = []
     for name in STEPWISE:
         for decay in DECAYS:
-            given = {"L0": 0.0, "A": SIGNAL, "C": 1.0, "kappa": 0.5, "decay": decay}
-            curve = law("momentum").predict(long_rates(name), given)
+            parameters = {"L0": 0.0, "A": SIGNAL, "C": 1.0, "kappa": 0.5, "decay": decay}
+            curve = law("momentum").predict(long_rates(name), parameters)
             values += [((name, k, decay), float(curve[k - 1])) for k in (100, LONG)]
     return tuple(values)
 

@@ -108,7 +108,7 @@ def _multi_power_curves() -> tuple[tuple[Any, float], ...]:
     values = []
     for name in measurements.STEPWISE:
         for rate_power in (0.0, 0.4):
-            given = {
+            parameters = {
                 "L0": 0.0,
                 "A": measurements.SIGNAL,
                 "C": 0.5,
@@ -117,7 +117,7 @@ def _multi_power_curves() -> tuple[tuple[Any, float], ...]:
                 "kappa1": rate_power,
                 "kappa2": 0.6,
             }
-            curve = law("multi-power").predict(measurements.long_rates(name), given)
+            curve = law("multi-power").predict(measurements.long_rates(name), parameters)
             values += [((name, k, rate_power), float(curve[k - 1])) for k in (100, measurements.LONG)]
     return tuple(values)
 

@@ -13,7 +13,7 @@ from sympy import Function, Rational
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Ray
 from fsl_num.design import Objective, ansatz_objective, best_falling_rates, blocks
-from fsl_num.paper.empirical_laws.formulas import Stated, best, others, peak, share
+from fsl_num.paper.empirical_laws.formulas import Stated, best, best_known, peak, share
 from fsl_num.paper.empirical_laws.measurements import FITTED_STEPS
 from fsl_num.paper.statements import Ranges
 from fsl_num.validation import Array
@@ -22,7 +22,7 @@ from fsl_sym.proof import AllOf, at_most, less, same_order
 from fsl_sym.symbols import K, r, s
 
 WSD_LIKE: Final[Stated] = (
-    AllOf((at_most(rate(K), peak / 20), at_most(share, Rational(7, 20)), less(best, others))),
+    AllOf((at_most(rate(K), peak / 20), at_most(share, Rational(7, 20)), less(best, best_known))),
     (
         "eta is the minimiser, w the share of its steps below the peak, L_opt its loss",
         "L_known is the least loss of cosine, WSD and 8-1-1 that end at a tenth",

@@ -41,8 +41,8 @@ def _reduction() -> Stated:
     first = -Integral(injected(u) * phi(u) * gained, (u, 0, end)) / B
     inner = Integral(injected(u) * phi(u), (u, r, end))
     second = -Integral(Derivative(phi(r), r) * inner, (r, 0, end)) / B
-    given = tuple(known for known in SMOOTH if known != equals(clock(0), 0))
-    return AllOf((equals(first, second), equals(first, _LAST_LINE))), given
+    hypotheses = tuple(known for known in SMOOTH if known != equals(clock(0), 0))
+    return AllOf((equals(first, second), equals(first, _LAST_LINE))), hypotheses
 
 
 REDUCTION: Final = _reduction()

@@ -44,8 +44,8 @@ def enclosed_sums(flint: Any, problem: Problem, t: Fraction, terms: int) -> list
     T^n g has the Laplace transform (gamma sum_j w_j/(p + r_j))^n ((delta + sigma^2)/p + sum_j v_j/(p + r_j)). It is the
     sum of the residues of that, at 0 and, of the order n + 1, at each -r_j, by power series.
     """
-    given = problem.model.exact["s"], problem.model.exact["beta"], problem.exact["gamma"], t
-    s, beta, rate, time = (flint.arb(flint.fmpq(value.numerator, value.denominator)) for value in given)
+    numbers = problem.model.exact["s"], problem.model.exact["beta"], problem.exact["gamma"], t
+    s, beta, rate, time = (flint.arb(flint.fmpq(value.numerator, value.denominator)) for value in numbers)
     size, noise = int(problem.model.size), flint.arb(problem.model.noise)
     eigen = [flint.arb(j) ** -beta for j in range(1, size + 1)]
     signals = [flint.arb(j) ** -(1 + s * beta) for j in range(1, size + 1)]
@@ -59,11 +59,11 @@ def enclosed_sums(flint: Any, problem: Problem, t: Fraction, terms: int) -> list
     added = [source * shrinks**n for n in range(1, terms + 1)]
     for own, push, signal in zip(eigen, pushes, signals, strict=True):
         kernel, data = [push], [signal]  # of x = p + r, times x
-        others = [(2 * (own - other), w, v)
-                  for other, w, v in zip(eigen, pushes, signals, strict=True) if other is not own]  # fmt: skip
+        gaps = [(2 * (own - pole), w, v)
+                for pole, w, v in zip(eigen, pushes, signals, strict=True) if pole is not own]  # fmt: skip
         for m in range(1, terms + 1):
-            kernel.append(-sum((w / gap**m for gap, w, _ in others), flint.arb(0)))
-            data.append(-sum((v / gap**m for gap, _, v in others), source / (2 * own) ** m))
+            kernel.append(-sum((w / gap**m for gap, w, _ in gaps), flint.arb(0)))
+            data.append(-sum((v / gap**m for gap, _, v in gaps), source / (2 * own) ** m))
         fades = [(-2 * own * time).exp()]  # of exp(p t), in powers of x
         for m in range(1, terms + 1):
             fades.append(fades[-1] * time / m)

@@ -68,8 +68,8 @@ def _critical(sample: Sample) -> list[Ray]:
 
     exact = [joined_ray(the_signal(sample), beta, 1.0, c, decades(s), clock="M") for c in MULTIPLES]
     # lambda_M is up to twice M^-beta: by c = 2 the last mode has fallen as far
-    others = [repeating_rays(of_spectrum, sample, 1.0, min(c, 2.0), decades(s), clock="M") for c in MULTIPLES]
-    return [*exact, *chain.from_iterable(others)]
+    repeating = [repeating_rays(of_spectrum, sample, 1.0, min(c, 2.0), decades(s), clock="M") for c in MULTIPLES]
+    return [*exact, *chain.from_iterable(repeating)]
 
 
 def _general(sample: Sample) -> Joint:

@@ -105,16 +105,16 @@ def excess_rays(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
     s, beta = sample.point
     size, power = moderate_size(beta), balance(sample)
     attained: list[Ray] = list(noise_limit_rays(sample))
-    others: list[Ray] = []
+    unlike: list[Ray] = []
     # gamma_max grows where the noise is remembered, and falls where it counts for nothing
-    for noise, levels, group in ((EXCESS * 1e24, np.linspace(24.0, 0.0, 9), attained), (1.0, np.arange(9.0), others)):
+    for noise, levels, group in ((EXCESS * 1e24, np.linspace(24.0, 0.0, 9), attained), (1.0, np.arange(9.0), unlike)):
         runs = [Run("burst then zero", noise * size**power, 10.0**-level) for level in levels]
         points = records(s, beta, size, BEYOND.multiple * size**beta, runs)
         group += _rays_of_quotient(sample, "gamma_max", "gamma", points)
     # sigma^2 grows where gamma_max is so small that it counts for nothing
     runs = [Run("constant", 10.0**level, TINY) for level in range(0, 36, 4)]
     points = records(s, beta, size, BEYOND.multiple * size**beta, runs)
-    others += _rays_of_quotient(sample, "sigma^2, gamma_max small", "sigma^2", points)
+    unlike += _rays_of_quotient(sample, "sigma^2, gamma_max small", "sigma^2", points)
     quiet, loud = (Run("constant", noise, 1.0, power) for noise in (1.0, LOUDEST))
     runs_by_path = {
         EARLY: (loud,),
@@ -123,8 +123,8 @@ def excess_rays(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
         BEYOND: (loud, Run("constant", 0.0, TINY), Run("step down", LOUDEST, 1.0, power)),
     }
     along = [ray for path, runs in runs_by_path.items() for ray in model_rays(sample, path, runs, infinite=True)]
-    others += [replace(ray, values=law(sample, INFINITE)(exponents(sample), ray.logs) - ray.values) for ray in along]
-    parts = {str(ATTAINED): attained, str(AT_MOST): attained + others}
+    unlike += [replace(ray, values=law(sample, INFINITE)(exponents(sample), ray.logs) - ray.values) for ray in along]
+    parts = {str(ATTAINED): attained, str(AT_MOST): attained + unlike}
     return {part: tuple(replace(ray, logs=_named(ray.logs)) for ray in rays) for part, rays in parts.items()}
 
 

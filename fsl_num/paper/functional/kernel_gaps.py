@@ -176,8 +176,8 @@ def _gap_ray(sample: Sample, name: str, power: float, rate: float, with_signal: 
 def all_times(sample: Sample) -> tuple[Ray, ...]:
     """The gap with the signal at t = 1, between that and M^beta, and long after it, beside the times of its largest."""
     powers = {"t = 1": 0.0, "t = M^(beta/2)": 0.5 * sample.point[1], "t = M^(2 beta)": 2.0 * sample.point[1]}
-    others = (_gap_ray(sample, name, power, 0.0, True) for name, power in powers.items())
-    return (*with_slower(signal_gap_rays(sample)), *others)
+    between = (_gap_ray(sample, name, power, 0.0, True) for name, power in powers.items())
+    return (*with_slower(signal_gap_rays(sample)), *between)
 
 
 def partial_sum_rays(beta: float) -> tuple[Ray, ...]:
@@ -218,10 +218,10 @@ def _sharp_gap(sample: Sample) -> Equivalent:
     s, beta = sample.point
     order, rate = signal_gap_order(sample), beta * (1.0 - s)
 
-    def law(given: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
+    def law(powers: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
         turn = rate * logs["M"]
         inner = np.log(np.expm1(turn) / rate) if rate else np.log(logs["M"])
-        return given["M"] * logs["M"] + inner - np.maximum(turn, 0.0)
+        return powers["M"] * logs["M"] + inner - np.maximum(turn, 0.0)
 
     return Equivalent(law, {"M": order})
 

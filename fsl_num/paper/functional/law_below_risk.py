@@ -162,9 +162,11 @@ def _law(by: Any, problem: Problem, time: Fraction) -> Any:
     total = by.tail(power, size + 1) + sum(signal * fade for signal, fade in zip(signals, fades, strict=True))
     for mode in range(size):
         injected = noise * (1 - fades[mode]) / (2 * eigen[mode])
-        for other in range(size):
-            gap = 2 * (eigen[mode] - eigen[other])
-            injected += signals[other] * (t * fades[mode] if mode == other else (fades[other] - fades[mode]) / gap)
+        for partner in range(size):
+            gap = 2 * (eigen[mode] - eigen[partner])
+            injected += signals[partner] * (
+                t * fades[mode] if mode == partner else (fades[partner] - fades[mode]) / gap
+            )
         total += rate * eigen[mode] ** 2 * injected
     return total / 2
 

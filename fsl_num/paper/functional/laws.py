@@ -81,7 +81,7 @@ def functional_law(
     if kernel:
         return Equivalent(law(sample, terms), powers, direction=direction)
     whole, fixed = law(sample, terms), powers.pop("kernel")
-    return Equivalent(lambda given, logs: whole({**given, "kernel": fixed}, logs), powers, direction=direction)
+    return Equivalent(lambda moved, logs: whole({**moved, "kernel": fixed}, logs), powers, direction=direction)
 
 
 def without(sample: Sample, term: str, terms: tuple[str, ...] = TERMS, direction: Direction = "both") -> Equivalent:
@@ -93,8 +93,8 @@ def without(sample: Sample, term: str, terms: tuple[str, ...] = TERMS, direction
 def power_of_size(power: float, direction: Direction = "both", *, fixed: bool = False) -> Equivalent:
     """M^power; ``fixed``: no exponent of it is put to the test."""
 
-    def law(given: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
-        return given.get("M", power) * logs["M"]
+    def law(powers: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
+        return powers.get("M", power) * logs["M"]
 
     return Equivalent(law, {} if fixed else {"M": power}, direction=direction)
 
@@ -111,7 +111,7 @@ def with_rate(sample: Sample, power: float) -> Equivalent:
     """The law times a power of the largest learning rate over batch size: a mutant."""
     plain = law(sample)
 
-    def times(given: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
-        return plain(given, logs) + power * logs["gamma"]
+    def times(powers: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
+        return plain(powers, logs) + power * logs["gamma"]
 
     return Equivalent(times, exponents(sample))

@@ -38,8 +38,8 @@ def closure_ratios(sample: Sample) -> tuple[tuple[str, str, float], ...]:
     ratios = []
     # The upper constant 2 is reached by one mode near its edge of stability, x = gamma lambda: 2/(4 - 3 x) in the end.
     runs = ((None, 1.0, 1e4), (None, 30.0, 3.0 * 30.0**beta), (None, 1000.0, 1e3))
-    others = ((constants, 30.0, 3.0 * 30.0**beta) for constants in given_constants(sample.seed))
-    for constants, size, horizon in (*runs, *others):
+    up_to_constants = ((constants, 30.0, 3.0 * 30.0**beta) for constants in given_constants(sample.seed))
+    for constants, size, horizon in (*runs, *up_to_constants):
         equation = equation_up_to_constants(constants, s, beta, size, horizon)
         # Stable: sum gamma lambda_j/(2 - gamma lambda_j) < 1 (0.998 for M = 1, at most 0.7 for the others).
         for gamma in (1e-6, 0.1, (0.999 if size == 1.0 else 0.8) / equation.trace):

@@ -19,12 +19,12 @@ from fsl_sym import kernel_spaces
 from fsl_sym.proof import AllOf, at_most, equals, less
 from fsl_sym.symbols import C, N, beta, j
 
-other, eigenvalue_at = Symbol("k", integer=True, positive=True), Function("lambda")
+k, eigenvalue_at = Symbol("k", integer=True, positive=True), Function("lambda")
 CONSTANTS = (0.5, 2.0)
 """The eigenvalues are these multiples of j^-beta in turn, over blocks of indices: what two-sided bounds leave free."""
 _gram, _distance = Function("G"), Symbol("d", nonnegative=True)
 _SYSTEM = ("G(j, k) is the mean of phi^_j phi^_k", "d is the distance of phi^_1 phi^_2 from their span")
-_ORTHONORMAL = equals(_gram(j, other), KroneckerDelta(j, other))
+_ORTHONORMAL = equals(_gram(j, k), KroneckerDelta(j, k))
 
 
 def traces(sample: Sample) -> Mapping[str, list[Ray]]:

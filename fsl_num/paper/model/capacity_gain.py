@@ -112,9 +112,9 @@ def capacity_ratios(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
     for schedule, budget in PROBLEMS:
         own = least_risk(schedule, budget, *sample.point, budgets=budgets_of(sample))
         for name, (difficulty, capacity) in richer(sample).items():
-            other = least_risk(schedule, budget, float(difficulty), float(capacity), budgets=budgets_of(sample))
+            higher = least_risk(schedule, budget, float(difficulty), float(capacity), budgets=budgets_of(sample))
             logs = {**own.logs, str(RICHER): np.full(own.scale.size, math.log(capacity))}
-            ray = Ray(f"{schedule}, {budget}, {name}", own.scale, logs, other.values - own.values, own.settled)
+            ray = Ray(f"{schedule}, {budget}, {name}", own.scale, logs, higher.values - own.values, own.settled)
             rays_of[ray.name] = (ray,)
     return rays_of
 

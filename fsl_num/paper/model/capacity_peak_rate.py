@@ -57,14 +57,14 @@ def _least_optimal(s: Any, beta: Any, sample: Sample) -> tuple[Ray, ...]:
 
 def peak_rate_costs(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
     """Exponential decay under a compute budget: the smallest optimal peak rates, and what others cost."""
-    own, other = (sample.s, sample.beta), richer(sample)["within"]
+    own, higher = (sample.s, sample.beta), richer(sample)["within"]
     budgets = budgets_of(sample)
-    low, lower = _least_optimal(*own, sample), _least_optimal(*other, sample)
+    low, lower = _least_optimal(*own, sample), _least_optimal(*higher, sample)
     zeros = np.zeros(len(budgets))
     return {
         "least risk": (least_risk(*EXPONENTIAL, *sample.point, budgets=budgets),),
         "order 1": _priced(*own, zeros, budgets),
-        "order 1, higher capacity": _priced(*other, zeros, budgets),
+        "order 1, higher capacity": _priced(*higher, zeros, budgets),
         "the smallest": low,
         "the smallest, higher capacity": lower,
         "that of the higher capacity at the lower one": _priced(*own, lower[0].values, budgets),
@@ -90,7 +90,7 @@ def peak_rate_statement(sample: Sample) -> Joint:
     own, low, lower = _derived(sample)
     lost = -own[0] * own[1] / (1 + own[1])
     free, risk = growth(0.0, 0.0), optimal_allocation(*EXPONENTIAL).at(*own).excess_risk
-    power, log_power = (float(lost * (exponent - other)) for exponent, other in (
+    power, log_power = (float(lost * (exponent - exponent_higher)) for exponent, exponent_higher in (
         (lower.power, low.power), (lower.log_power, low.log_power)))  # fmt: skip
     return Joint(
         {
@@ -110,10 +110,10 @@ def printed_peak_rate(sample: Sample) -> Joint:
     By how much is not printed: as much as a rate that is too small by the same factor.
     """
     own, low, lower = _derived(sample)
-    other, alpha = richer(sample)["within"], own[0] * own[1]
+    higher, alpha = richer(sample)["within"], own[0] * own[1]
     bad = {
         "order 1": -low.power * alpha / (1 + own[1]),
-        "order 1, higher capacity": -lower.power * alpha / (1 + other[1]),
+        "order 1, higher capacity": -lower.power * alpha / (1 + higher[1]),
     }
     parts = dict(peak_rate_statement(sample).parts)
     return Joint(parts | {name: growth(float(power), 0.0) for name, power in bad.items()})

@@ -32,8 +32,8 @@ def _coordinate() -> Stated:
     formula = equals(generator, -2 * lam * square + gamma_at(t) * noise_at(t))
     mean = equals(noise_at(z), (Derivative(moment_at(z), z) + 2 * lam * moment_at(z)) / gamma_at(z))
     smooth = (*continuous("gamma", "q", slopes=("m",)), Property("m", "a real continuous function"))
-    given: tuple[Hypothesis, ...] = (mean, equals(moment_at(0), theta**2), *smooth)
-    return AllOf((formula, equals(moment_at(t), moment))), given
+    hypotheses: tuple[Hypothesis, ...] = (mean, equals(moment_at(0), theta**2), *smooth)
+    return AllOf((formula, equals(moment_at(t), moment))), hypotheses
 
 
 def _first_features_evolution() -> Formula:

@@ -59,8 +59,8 @@ def best_constants(kurtosis: float, size: int = FEATURE_COUNT) -> tuple[float, f
     >>> best_constants(3.0), best_constants(1.0, 4)
     ((1.0, 2.0), (0.0, 1.5))
     """
-    given = {KURTOSIS: kurtosis, FEATURES: size}
-    least, most = (float(part.right.subs(given)) for part in BEST_CONSTANTS.parts)  # type: ignore[union-attr]
+    values = {KURTOSIS: kurtosis, FEATURES: size}
+    least, most = (float(part.right.subs(values)) for part in BEST_CONSTANTS.parts)  # type: ignore[union-attr]
     return least, most
 
 
@@ -115,8 +115,8 @@ def _signed_parts(operator: Operator) -> tuple[float, float]:
 
 def signed_bound(operator: Operator, rho: float) -> Array:
     """The two bounds for A of both signs, with rho = 1 and 2, and what lies between them and beyond."""
-    given = dict(zip((_positive, _negative), _signed_parts(operator), strict=True))
-    low, high = (float(bound.subs(given)) for bound in _SIGNED)
+    values = dict(zip((_positive, _negative), _signed_parts(operator), strict=True))
+    low, high = (float(bound.subs(values)) for bound in _SIGNED)
     return np.asarray((low + (rho - 1.0) * (high - low)) * operator.base)
 
 

@@ -31,12 +31,12 @@ def _residual() -> formulas.Stated:
     root = MatrixSymbol("S", SIZE, SIZE)
     drift = equals(Rate(formulas.ERROR), -formulas.W.T * formulas.W * formulas.H * formulas.ERROR)
     noise = equals((formulas.W.T * root) * (formulas.W.T * root).T, formulas.GAMMA * formulas.W.T * SIGMA * formulas.W)
-    given = (
+    hypotheses = (
         equals(Rate(formulas.V), -formulas.W * formulas.H * formulas.ERROR),
         equals(root * root.T, formulas.GAMMA * SIGMA),
     )
     return AllOf((drift, noise)), (
-        *given,
+        *hypotheses,
         *formulas.constant(formulas.W, formulas.H, THETA),
         *formulas.symmetric(formulas.H),
     )
@@ -54,8 +54,8 @@ def _clock() -> formulas.Stated:
         Derivative(Integral(formulas.gamma_at(time), (time, 0, clock)), tau),
         formulas.H_STEP * formulas.phi_at(tau) ** 2 / batch_at(tau),
     )
-    given = (equals(formulas.gamma_at(clock), formulas.H_STEP * formulas.phi_at(tau) / batch_at(tau)),)
-    return AllOf((drift, noise)), (*given, *formulas.continuous("phi", "gamma", "g"))
+    hypotheses = (equals(formulas.gamma_at(clock), formulas.H_STEP * formulas.phi_at(tau) / batch_at(tau)),)
+    return AllOf((drift, noise)), (*hypotheses, *formulas.continuous("phi", "gamma", "g"))
 
 
 RESIDUAL_EQUATION: Final = _residual()

@@ -133,8 +133,8 @@ def gamma(t: float, *, power: float = 1.0, step: float = 1.0, size: float = 1.0,
 def intrinsic_path(sample: Sample, name: str, keywords: tuple[tuple[str, Any], ...] = (), factor: float = 1.0) -> Path:
     """P along intrinsic time."""
     upto = max(clock(max(TIMES)), max(TIMES))
-    given = dict(keywords)
-    return solve(models(sample)[name], lambda t: 1.0, lambda t: factor * gamma(t, **given), upto)
+    settings = dict(keywords)
+    return solve(models(sample)[name], lambda t: 1.0, lambda t: factor * gamma(t, **settings), upto)
 
 
 def quadrature(upto: float) -> tuple[Array, Array]:

@@ -66,12 +66,12 @@ def _grid() -> formulas.Stated:
     """The grid on which SGD is the scheme, and the covariance of a step of the length t = eta."""
     index = Symbol("i", integer=True, nonnegative=True)
     grid = equals(grid_time(formulas.step_number + 1), Sum(eta_at(index), (index, 0, formulas.step_number)))
-    scheme, given = formulas.INTRINSIC_SCHEME
+    scheme, hypotheses = formulas.INTRINSIC_SCHEME
     steps = (
         equals(grid_time(0), 0),
         equals(eta_at(index), grid_time(index + 1) - grid_time(index)),
     )
-    return AllOf((grid, *scheme.parts)), (*steps, *given)  # type: ignore[union-attr]
+    return AllOf((grid, *scheme.parts)), (*steps, *hypotheses)  # type: ignore[union-attr]
 
 
 GRID: Final = _grid()

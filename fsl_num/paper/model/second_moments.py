@@ -86,9 +86,9 @@ def _risk(sample: Sample, plan: Plan, *, family: str = "", noise: float = 1.0, b
 
 
 def _moments(sample: Sample) -> Sharp:
-    others = {"gaussian": "rademacher", "uniform": "gaussian", "rademacher": "uniform"}
+    neighbours = {"gaussian": "rademacher", "uniform": "gaussian", "rademacher": "uniform"}
     wrong: dict[str, Callable[[Plan], float]] = {
-        "the kurtosis of another family": lambda plan: _risk(sample, plan, family=others[plan[0]]),
+        "the kurtosis of another family": lambda plan: _risk(sample, plan, family=neighbours[plan[0]]),
         "labels without noise": lambda plan: _risk(sample, plan, noise=0.0),
         "batches of one": lambda plan: _risk(sample, plan, batch=1),
         "one step less": lambda plan: _risk(sample, (plan[0], plan[1], plan[2][:-1], plan[3][:-1])),

@@ -55,8 +55,8 @@ def least_risk(
         law = BudgetedLaw(schedule, budget, s, beta, log)
 
         def risk(peaks: Array, sizes: Array, law: BudgetedLaw = law) -> Array:
-            given = [peaks, sizes, np.full(peaks.shape, -np.log(2.0))]
-            return law.log_risk(np.stack(given[: len(law.variables)], axis=-1))
+            arguments = [peaks, sizes, np.full(peaks.shape, -np.log(2.0))]
+            return law.log_risk(np.stack(arguments[: len(law.variables)], axis=-1))
 
         def tuned(peaks: Array, law: BudgetedLaw = law, log: float = log, risk: Any = risk) -> Array:
             low, high = law.bounds[1]
@@ -97,7 +97,7 @@ def _over_peaks(tuned: Callable[[Array], Array], least: float, end: int | None) 
 def richer(sample: Sample) -> dict[str, tuple[Any, Any]]:
     """Higher capacities for the same task, as exact (s, beta): half way to beta = 1, or to the edge, or across it."""
     alpha, beta = sample.s * sample.beta, sample.beta
-    others = {"within": (1 + beta) / 2}
+    capacities = {"within": (1 + beta) / 2}
     if sample.regime == "hard":
-        others = {"within": (1 + alpha + beta) / 2, "across": (2 + alpha) / 2}
-    return {name: (alpha / other, other) for name, other in others.items()}
+        capacities = {"within": (1 + alpha + beta) / 2, "across": (2 + alpha) / 2}
+    return {name: (alpha / capacity, capacity) for name, capacity in capacities.items()}

@@ -138,7 +138,7 @@ def _says(name: str, sample: Sample, of: str = "") -> Joint:
 
 def _mutants(name: str, sample: Sample) -> dict[str, Statement]:
     """The exponents of the other phases with a diverging trace."""
-    return {f"the exponent of phase {other}": _says(name, sample, other) for other in _TEXTS if other != name}
+    return {f"the exponent of phase {phase}": _says(name, sample, phase) for phase in _TEXTS if phase != name}
 
 
 _TEXTS: Final = {

@@ -106,8 +106,8 @@ def _says(name: str, sample: Sample, of: str = "") -> Joint:
 
 def _mutants(name: str, sample: Sample) -> dict[str, Statement]:
     """The exponents of the other phases of beta > 1."""
-    others = [other for other, phase in phases().items() if phase.finite_trace and other != name]
-    return {f"the exponent of phase {other}": _says(name, sample, other) for other in others}
+    phases_beside = [phase_name for phase_name, phase in phases().items() if phase.finite_trace and phase_name != name]
+    return {f"the exponent of phase {phase_name}": _says(name, sample, phase_name) for phase_name in phases_beside}
 
 
 def formula(name: str) -> Formula:

@@ -48,7 +48,7 @@ SPAN = 1 / 2
 def _split_off() -> tuple[Formula, tuple[Hypothesis, ...]]:
     """(WHW')^-1 W_0:k H_0:k = A_k^-1 W_0:k (H_0:k^-1 + W_0:k'A_k^-1 W_0:k)^-1."""
     identity, small = Identity(SIZE), Identity(ORDER)
-    given = (
+    hypotheses = (
         equals(REST * REST_INVERSE, identity),
         equals(HEAD * HEAD_INVERSE, small),
         equals(MIDDLE * MIDDLE_INVERSE, small),
@@ -56,7 +56,7 @@ def _split_off() -> tuple[Formula, tuple[Hypothesis, ...]]:
         equals(WHOLE_INVERSE * REST, identity - WHOLE_INVERSE * COLUMNS * HEAD * COLUMNS.T),
     )
     shapes = symmetric(REST, REST_INVERSE, HEAD, HEAD_INVERSE, MIDDLE, MIDDLE_INVERSE)
-    return equals(WHOLE_INVERSE * COLUMNS * HEAD, REST_INVERSE * COLUMNS * MIDDLE_INVERSE), (*given, *shapes)
+    return equals(WHOLE_INVERSE * COLUMNS * HEAD, REST_INVERSE * COLUMNS * MIDDLE_INVERSE), (*hypotheses, *shapes)
 
 
 FIRST_COLUMNS: Final = _split_off()

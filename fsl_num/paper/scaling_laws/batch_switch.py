@@ -159,13 +159,13 @@ def _forgotten_rays(sample: Sample) -> list[Ray]:
         logs = {"M": np.log(size), "T_2": ten * later, "T_1": ten * first, "a": ten * rate}
         return Ray(name, ten * decades + 1.0, logs, np.log(values) + ten * rate)
 
-    others = [
+    repeating = [
         ray(f"{name}, {constants.name}", *arguments, constants)
         for constants in given_constants(sample.seed)
         for name, arguments in runs.items()
         if name != _BEYOND  # where lambda_M is twice M^-beta nothing is left there
     ]
-    return [*(ray(name, *arguments) for name, arguments in runs.items()), *others]
+    return [*(ray(name, *arguments) for name, arguments in runs.items()), *repeating]
 
 
 def _remembered(start: float, end: float, beta: float, size: float, constants: Constants | None) -> float:
@@ -258,12 +258,12 @@ def _to_noise(sample: Sample) -> list[Ray]:
         "B_2 to infinity": (batches, batches, np.full(9, LONGEST)),
         "T to infinity": (horizons, np.full(9, 0.5 * most), horizons),
     }
-    others = [
+    repeating = [
         ray(f"{name}, {constants.name}", *arguments, constants)
         for constants in given_constants(sample.seed)
         for name, arguments in runs.items()
     ]
-    return [*(ray(name, *arguments) for name, arguments in runs.items()), *others]
+    return [*(ray(name, *arguments) for name, arguments in runs.items()), *repeating]
 
 
 _UNIT: Final = a * sigma**2 / B

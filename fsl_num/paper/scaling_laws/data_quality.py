@@ -98,12 +98,12 @@ def _rays(sample: Sample) -> tuple[Ray, ...]:
         ),
     }  # fmt: skip
     exact = [_ray(sample, name, *run) for name, run in runs.items()]
-    others = [
+    repeating = [
         _ray(sample, f"{name}, {constants.name}", scale, [_repeating(run) for run in along], constants)
         for constants in given_constants(sample.seed)
         for name, (scale, along) in runs.items()
     ]
-    return (*exact, *others, _volterra_ray(s, beta))
+    return (*exact, *repeating, _volterra_ray(s, beta))
 
 
 def _repeating(run: tuple[float, float, float, float, float]) -> tuple[float, float, float, float, float]:

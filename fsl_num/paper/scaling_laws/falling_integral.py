@@ -70,8 +70,8 @@ def linear_rays(sample: Sample) -> list[Ray]:
     values = np.log([linear_integral(late, beta, float(size)) for size in sizes])
     alone = Ray("M alone, T = 1e20", np.log(sizes), {"M": np.log(sizes), "t": np.full(sizes.size, LONGEST)}, values)
 
-    others = repeating_crossing_rays(sample, lambda constants: partial(_of_blocks, constants, beta))
-    return [replace(ray, logs={"M": ray.logs["M"], "T": ray.logs["t"]}) for ray in (*rays, alone, *others)]
+    repeating = repeating_crossing_rays(sample, lambda constants: partial(_of_blocks, constants, beta))
+    return [replace(ray, logs={"M": ray.logs["M"], "T": ray.logs["t"]}) for ray in (*rays, alone, *repeating)]
 
 
 def early_rays(sample: Sample) -> list[Ray]:
@@ -92,12 +92,12 @@ def early_rays(sample: Sample) -> list[Ray]:
         "T to 0, M = 1e6": (times, np.full(9, 1e6), down),
         "M alone, T = 1e-3": (np.full(9, 1e-3), sizes, np.log(sizes)),
     }
-    others = [
+    repeating = [
         ray(f"{name}, {constants.name}", *arguments, partial(_of_blocks, constants, beta))
         for constants in given_constants(sample.seed)
         for name, arguments in runs.items()
     ]
-    return [*(ray(name, *arguments) for name, arguments in runs.items()), *others]
+    return [*(ray(name, *arguments) for name, arguments in runs.items()), *repeating]
 
 
 def infinite_linear(sample: Sample) -> list[tuple[Any, Any]]:

@@ -147,9 +147,9 @@ def _block_rays(sample: Sample, fall: float) -> list[Ray]:
     steps = _steps_to(time, fall, first)
     return [
         _risk_along(sample, fall, f"{name}, T alone, {constants.name}", time,
-                    [(log_steps, first, *more) for log_steps in steps], constants)
+                    [(log_steps, first, *logs) for log_steps in steps], constants)
         for constants in given_constants(sample.seed)
-        for name, more in (("signal", (150.0, 0.0)), ("noise", (0.0, 150.0)))
+        for name, logs in (("signal", (150.0, 0.0)), ("noise", (0.0, 150.0)))
     ]  # fmt: skip
 
 
@@ -166,12 +166,12 @@ def _risk_along(
     return Ray(name, math.log(10.0) * scale, logs, np.log(values))
 
 
-def _outside(sample: Sample, part: str, fall: float, other: float) -> dict[str, dict[str, tuple[Ray, ...]]]:
+def _outside(sample: Sample, part: str, fall: float, power: float) -> dict[str, dict[str, tuple[Ray, ...]]]:
     """One of the parts of a law at another power, and for times below 1."""
     time, first = even_grid(6.0, sample), math.log10(peak_rate(sample.point[1]))
     runs = [(log_steps, first, 150.0, 0.0) for log_steps in _steps_to(-time, fall, first)]
     return {
-        f"g = {other}": {part: _law_rays(sample, other)},
+        f"g = {power}": {part: _law_rays(sample, power)},
         "T to 0": {part: (_risk_along(sample, fall, "T to 0", time, runs),)},
     }
 
@@ -262,14 +262,14 @@ def _law_claim(
     text: str,
     formula: Formula,
     falls: Mapping[str, float],
-    other: Formula,
+    neighbour: Formula,
     power: tuple[Formula, ...],
     beyond: float,
 ) -> Claim:
     """A law that holds for each of the powers; the law of the other powers, one of which is ``beyond``, is a mutant."""
 
     def mutants(sample: Sample) -> dict[str, Statement]:
-        wrong = {**order_mutants(formula, sample), "the law of other powers": order_statement(other, sample)}
+        wrong = {**order_mutants(formula, sample), "the law of other powers": order_statement(neighbour, sample)}
         return {f"{fall}: {mutant}": Joint({fall: version}) for fall in falls for mutant, version in wrong.items()}
 
     return Claim(

@@ -201,12 +201,12 @@ def _noise_rays(sample: Sample, *, short: bool = False) -> tuple[Ray, ...]:
         "T alone, M = 10": (time, [(10.0, 10 ** (1.5 * beta + u)) for u in time]),
         "T alone, M = 1": (time, [(1.0, 10**u) for u in time]),
     }
-    others = [
+    repeating = [
         ray(f"{name}, {constants.name}", *arguments, constants)
         for constants in given_constants(sample.seed)
         for name, arguments in runs.items()
     ]
-    return (*(ray(name, *arguments) for name, arguments in runs.items()), *others)
+    return (*(ray(name, *arguments) for name, arguments in runs.items()), *repeating)
 
 
 def _from_the_edge(s: Any, beta: Any) -> tuple[Any, Any]:

@@ -177,7 +177,7 @@ def _constants(sample: Sample, constants: Mapping[str, tuple[Symbol, Expr]]) -> 
     return Joint(parts | {name: replace(part, off=_OFF) for name, part in parts.items() if name == "decay"})
 
 
-def _constants_claim(name: str, text: str, constants: Mapping[str, tuple[Symbol, Expr]], *more: str) -> Claim:
+def _constants_claim(name: str, text: str, constants: Mapping[str, tuple[Symbol, Expr]], *hypotheses: str) -> Claim:
     regime = name.rpartition("-")[2]
     letters = set().union(*(expression.free_symbols for _, expression in constants.values())) & {_time, _late}
     defined = [equals(letter, DEFINED[letter]) for letter in (*letters, _A, _k)]
@@ -186,7 +186,8 @@ def _constants_claim(name: str, text: str, constants: Mapping[str, tuple[Symbol,
         name, "eqn: FSL-optimization", 1583,
         f"the best schedule of a data budget with its constants, {regime} regime", text, AllOf((*limits, *defined)),
         (MODEL, f"s {'>' if regime == 'easy' else '<'} 1 - 1/beta", INFINITE, "gamma never rises",
-         "E is the least excess risk, a and b are the largest and the last gamma", exact_powers(OSCILLATE), *more),
+         "E is the least excess risk, a and b are the largest and the last gamma", exact_powers(OSCILLATE),
+         *hypotheses),
         of_infinite_size(lambda sample: _points(sample, tuple(constants))),
         lambda sample: _constants(sample, constants),
         regimes=(regime,), role="own", family=FAMILY,

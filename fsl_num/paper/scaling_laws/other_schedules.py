@@ -164,8 +164,8 @@ def _two_phases(sample: Sample, shape: Callable[[Training, float], Schedule]) ->
     gap = (1.0 - 1.0 / beta) if not ends else min(0.5, 1.0 - 1.0 / beta)
     final = even_grid(min(10.0, 0.5 * LONGEST * gap), sample)
 
-    def run(size: float, first: float, last: float, ratio: float = NEVER, **more: float) -> Training:
-        return Shaped(size, first, last, ratio, shape=shape, **more)
+    def run(size: float, first: float, last: float, ratio: float = NEVER, **settings: float) -> Training:
+        return Shaped(size, first, last, ratio, shape=shape, **settings)
 
     # from two features on: what one lacks of easy tasks, 2^-(s beta), is far from the power
     alone = even_grid(LONGEST / beta, sample) + math.log10(2.01)
@@ -204,8 +204,8 @@ def _roots(sample: Sample) -> tuple[Ray, ...]:
     beta, loud = sample.point[1], 10**SILENT
     half, alone = even_grid(LONGEST / 2, sample), even_grid(LONGEST / beta, sample)
 
-    def run(size: float, steps: float, timescale: float, **more: float) -> Root:
-        return Root(size, steps=steps, timescale=timescale, **more)
+    def run(size: float, steps: float, timescale: float, **settings: float) -> Root:
+        return Root(size, steps=steps, timescale=timescale, **settings)
 
     def slower(base: Root) -> tuple[Array, list[Training]]:
         """Lengths that grow as the rate falls, so that T stands still."""
@@ -310,8 +310,8 @@ def law_claim(
 
     def mutants(sample: Sample) -> Mapping[str, Statement]:
         mine = here(sample)
-        others = {f"the law where {law.where}": law for law in laws(known()) if law.where != mine.where}
-        return {**order_mutants(mine, sample), **{name: order_statement(law, sample) for name, law in others.items()}}
+        rivals = {f"the law where {law.where}": law for law in laws(known()) if law.where != mine.where}
+        return {**order_mutants(mine, sample), **{name: order_statement(law, sample) for name, law in rivals.items()}}
 
     def moved(s: Any, beta: Any) -> tuple[Any, Any]:
         return _off(s, beta) if len(laws(known())) > 1 else (s, beta)

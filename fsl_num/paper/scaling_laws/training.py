@@ -204,9 +204,9 @@ def whole(log10_size: float) -> float:
 
 
 def decay_rays(
-    sample: Sample, stable: Callable[[float], float], more: Mapping[str, tuple[Array, list[Training]]]
+    sample: Sample, stable: Callable[[float], float], further: Mapping[str, tuple[Array, list[Training]]]
 ) -> tuple[Ray, ...]:
-    """A decay phase: every term decides in turn, each variable varies alone; T_1 = stable(T_2), and ``more`` rays."""
+    """A decay phase: every term decides in turn, each variable varies alone; T_1 = stable(T_2), and ``further`` rays."""
     beta = sample.point[1]
     model, time, alone = (even_grid(LONGEST / factor, sample) for factor in (1.5 * beta, 1.0, beta))
     gap = 1.0 - 1.0 / beta
@@ -256,7 +256,7 @@ def decay_rays(
             time, [_run(10.0, 10 ** (1.5 * beta + u), stable, 1e-200, 1.0, loud) for u in time],
         ),
         "b tends to a": (near, [_run(1e6, 1e4, stable, 1.0 - 0.5 * 10**-u, 1.0, loud) for u in near]),
-        **more,
+        **further,
         **{
             f"{name} decides; a, b, B and sigma^2 vary": silent(_run(size, time, stable, 1e-3, 1.0, 1.0), sample)
             for name, size, time in (("M", 10.0, long_after(10.0, sample)), ("T", whole(40.0 / beta), 1e10))

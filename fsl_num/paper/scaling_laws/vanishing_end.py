@@ -195,7 +195,7 @@ def law_order(noise: Expr) -> Formula:
 
 
 def power_claim(
-    name: str, title: str, text: str, formula: Formula, powers: Powers, rays: Any, *hypotheses: Any, **more: Any
+    name: str, title: str, text: str, formula: Formula, powers: Powers, rays: Any, *hypotheses: Any, **settings: Any
 ) -> Claim:
     """A claim about orders that holds for each of the powers drawn."""
 
@@ -216,7 +216,7 @@ def power_claim(
             "T to 0": _measured(sample, powers, _short_law if rays is _law_rays else _short_noise),
             "p beyond": _beyond(sample, powers, rays),
         },
-        **more,
+        **settings,
     )  # fmt: skip
 
 
@@ -240,10 +240,8 @@ def _at_resonance(sample: Sample) -> Joint:
 def resonant_mutants(sample: Sample) -> dict[str, Statement]:
     """Other powers of the logarithm, and one of the two alone: what a ray of forty decades resolves."""
     powers = {"no logarithm": 0.0, "the square root of the logarithm": 0.5, "the logarithm squared": 2.0}
-    others: dict[str, Statement] = {
-        name: _resonant(sample, exponents, np.minimum) for name, exponents in powers.items()
-    }
-    return {**others, "log M alone": _resonant(sample, 1.0, lambda size, time: size),
+    wrong: dict[str, Statement] = {name: _resonant(sample, exponents, np.minimum) for name, exponents in powers.items()}
+    return {**wrong, "log M alone": _resonant(sample, 1.0, lambda size, time: size),
             "log T alone": _resonant(sample, 1.0, lambda size, time: time),
             "the larger logarithm": _resonant(sample, 1.0, np.maximum)}  # fmt: skip
 

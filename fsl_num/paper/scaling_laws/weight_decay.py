@@ -137,13 +137,13 @@ def _rays(sample: Sample) -> tuple[Ray, ...]:
         "omega decides; gamma and sigma^2": (near, [(250.0, -20.0, -250.0 - u, 0.6 * u) for u in near]),
     }
     exact = [_ray(sample, name, *run) for name, run in runs.items()]
-    others = [
+    repeating = [
         _ray(sample, f"{name}, {constants.name}", scale, [(_period(t), _period(w), g, v) for t, w, g, v in along],
              constants)
         for constants in given_constants(sample.seed)
         for name, (scale, along) in runs.items()
     ]  # fmt: skip
-    return (*exact, *others)
+    return (*exact, *repeating)
 
 
 def _period(decades: float) -> float:
@@ -168,12 +168,12 @@ def _older_rays(sample: Sample) -> tuple[Ray, ...]:
         "omega beyond 1/R": [(60.0, -u) for u in time],
     }
     exact = [ray(name, run) for name, run in runs.items()]
-    others = [
+    repeating = [
         ray(f"{name}, {constants.name}", [(_period(older), _period(omega)) for older, omega in run], constants)
         for constants in given_constants(sample.seed)
         for name, run in runs.items()
     ]
-    return (*exact, *others)
+    return (*exact, *repeating)
 
 
 def _mutants(sample: Sample) -> dict[str, Statement]:

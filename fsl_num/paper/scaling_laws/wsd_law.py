@@ -31,7 +31,7 @@ def stable_decay_rays(sample: Sample) -> tuple[Ray, ...]:
     """A stable phase first: the same, with T_1 >> T_2 and T_1 << T_2, and T_2 = 1."""
     beta = sample.point[1]
     grid, model = even_grid(LONGEST / 1.4, sample), even_grid(LONGEST / (1.5 * beta), sample)
-    more = {
+    further = {
         "T_1 decides": (
             grid, [Training(whole(5.6 * u / beta), 10 ** (1.4 * u), 10**u, 1e-3, 10**SILENT) for u in grid],
         ),
@@ -44,7 +44,7 @@ def stable_decay_rays(sample: Sample) -> tuple[Ray, ...]:
         ),
         "noise, T_2 = 1, T_1 grows": (grid, [Training(1e6, 10**u, 1.0, 1e-3, noise=10**SILENT) for u in grid]),
     }  # fmt: skip
-    return decay_rays(sample, lambda decay: decay**0.6, more)
+    return decay_rays(sample, lambda decay: decay**0.6, further)
 
 
 def _short_phases(sample: Sample) -> dict[str, tuple[Ray, ...]]:

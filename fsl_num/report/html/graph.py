@@ -33,7 +33,7 @@ class Layout:
 def graph(claims: Sequence[Claim], across: int = 5) -> dict[str, Any]:
     """Boxes and arrows for the template: ``nodes`` maps an id to its corner, ``edges`` are (kind, path, from, to)."""
     known = {claim.id for claim in claims}
-    links = [(other, claim.id, "") for claim in claims for other in claim.depends]
+    links = [(base, claim.id, "") for claim in claims for base in claim.depends]
     links += [(claim.id, claim.corrected_by, "corrects") for claim in claims if claim.corrected_by]
     links += [(claim.strengthens, claim.id, "strengthens") for claim in claims if claim.strengthens]
     links = [link for link in dict.fromkeys(links) if link[0] in known and link[1] in known and link[0] != link[1]]

@@ -115,7 +115,7 @@ def _under(program: tuple[Any, ...]) -> str:
 def _condition(wheres: Iterable[Any]) -> str:
     """Where one of the conditions holds."""
     cases = {frozenset() if where is None else frozenset(And.make_args(where)) for where in wheres}
-    while joined := next(((first, other) for first, other in combinations(cases, 2) if _joined(first, other)), ()):
+    while joined := next(((first, second) for first, second in combinations(cases, 2) if _joined(first, second)), ()):
         cases = (cases - {*joined}) | _joined(*joined)
     if frozenset() in cases:
         return "everywhere"
@@ -128,13 +128,13 @@ def _letter(relation: Any) -> str:
     return str(relation.args[0])
 
 
-def _joined(case: frozenset[Any], other: frozenset[Any]) -> set[frozenset[Any]]:
+def _joined(case: frozenset[Any], opposite: frozenset[Any]) -> set[frozenset[Any]]:
     """One condition for two that differ in one relation between the same sides; none where they differ in more."""
-    if len(case - other) != 1 or len(other - case) != 1:
+    if len(case - opposite) != 1 or len(opposite - case) != 1:
         return set()
-    (first,), (second,) = case - other, other - case
+    (first,), (second,) = case - opposite, opposite - case
     kinds = frozenset({type(first), type(second)})
     if first.args != second.args or kinds not in _TOGETHER:
         return set()
     together = _TOGETHER[kinds]
-    return {(case & other) | (frozenset() if together is None else {together(*first.args)})}
+    return {(case & opposite) | (frozenset() if together is None else {together(*first.args)})}

@@ -209,7 +209,9 @@ def _by_label(claims: Sequence[Claim]) -> dict[str, list[Claim]]:
 def _around(members: Sequence[Claim], claims: Sequence[Claim]) -> list[Claim]:
     """These claims, what they rest on, and what rests on them."""
     ids = {member.id for member in members}
-    named = {other for member in members for other in (*member.depends, member.corrected_by, member.strengthens)}
+    named = {
+        named_claim for member in members for named_claim in (*member.depends, member.corrected_by, member.strengthens)
+    }
     return [
         claim
         for claim in claims

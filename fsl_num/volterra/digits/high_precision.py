@@ -266,8 +266,8 @@ def _left_out(mp: Any, problem: Problem, modes: DigitModes, peak: float, largest
 def _running_difference(mp: Any, values: list[Any], finer: list[Any]) -> list[Any]:
     """Return the largest relative difference up to each panel end."""
     worst, largest = [], mp.mpf(0)
-    for value, other in zip(values, finer, strict=True):
-        largest = max(largest, abs(mp.mpf(other) / value - 1))
+    for value, better in zip(values, finer, strict=True):
+        largest = max(largest, abs(mp.mpf(better) / value - 1))
         worst.append(largest)
     return worst
 
