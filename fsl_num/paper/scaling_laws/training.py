@@ -206,7 +206,7 @@ def whole(log10_size: float) -> float:
 def decay_rays(
     sample: Sample, stable: Callable[[float], float], further: Mapping[str, tuple[Array, list[Training]]]
 ) -> tuple[Ray, ...]:
-    """A decay phase: every term decides in turn, each variable varies alone; T_1 = stable(T_2), and ``further`` rays."""
+    """A decay phase: each term decides in turn, each variable varies alone; T_1 = stable(T_2), and ``further`` rays."""
     beta = sample.point[1]
     model, time, alone = (even_grid(LONGEST / factor, sample) for factor in (1.5 * beta, 1.0, beta))
     gap = 1.0 - 1.0 / beta
