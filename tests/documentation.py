@@ -67,12 +67,12 @@ def same(written, printed, within=2e-3):
     """
     written, printed = (SPACE.sub(r"\1", LINE.sub(r"\1", text)) for text in (written, printed))
     parts = written.split("...")
-    wanted = [f"({NUMBER.pattern})".join(map(re.escape, NUMBER.split(part))) for part in parts]
-    found = re.fullmatch(".*?".join(wanted), printed, re.DOTALL)
+    patterns = [f"({NUMBER.pattern})".join(map(re.escape, NUMBER.split(part))) for part in parts]
+    found = re.fullmatch(".*?".join(patterns), printed, re.DOTALL)
     numbers = [number for part in parts for number in NUMBER.findall(part)]
     return found is not None and all(
-        abs(float(number) - float(other)) <= within * abs(float(number)) + 1e-12
-        for number, other in zip(numbers, found.groups(), strict=True)
+        abs(float(number) - float(matched)) <= within * abs(float(number)) + 1e-12
+        for number, matched in zip(numbers, found.groups(), strict=True)
     )
 
 

@@ -19,17 +19,17 @@ def run_of(size, schedule):
     return read_curve(FOLDER / "curves" / f"{size}_{schedule}.csv", warmup=PROVENANCE["warmup"])
 
 
-def of_the_script(script, wanted):
+def of_the_script(script, name):
     """A function of a training script, without PyTorch: that function and the numbers it goes by."""
     nodes = [
         node
         for node in ast.parse((FOLDER / script).read_text(encoding="utf-8")).body
-        if (isinstance(node, ast.FunctionDef) and node.name == wanted)
+        if (isinstance(node, ast.FunctionDef) and node.name == name)
         or (isinstance(node, ast.Assign) and any(name in ast.unparse(node.targets[0]) for name in ("STEPS", "WARMUP")))
     ]
     names = {"math": math, "np": np}
     exec(compile(ast.Module(nodes, []), script, "exec"), names)
-    return names[wanted]
+    return names[name]
 
 
 @pytest.mark.parametrize("size", PROVENANCE["sizes"])

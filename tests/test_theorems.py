@@ -132,8 +132,8 @@ def test_a_claim_is_checked_where_its_hypotheses_hold(claim_id):
     if sides.conditions or sides.borders:
         # every side on which the formula has a form of its own has a point, also where there are few
         quick, full, many = (measured_points(subject, count) for count in (1, 6, 24))
-        wanted = sides_of(subject, many)
-        assert wanted - sides_of(subject, quick) == wanted - sides_of(subject, full) == set()
+        expected = sides_of(subject, many)
+        assert expected - sides_of(subject, quick) == expected - sides_of(subject, full) == set()
         for condition in sides.conditions:
             assert any(condition.subs({s: point[0], beta: point[1]}) for point in full), condition
 
@@ -211,9 +211,9 @@ def test_every_regime_is_checked():
 def test_no_claim_rests_on_itself():
     resting = {known.id: set(known.depends) for known in all_claims()}
     while resting:
-        free = {name for name, others in resting.items() if not others & set(resting)}
+        free = {name for name, depends in resting.items() if not depends & set(resting)}
         assert free, f"these rest on each other: {sorted(resting)}"
-        resting = {name: others for name, others in resting.items() if name not in free}
+        resting = {name: depends for name, depends in resting.items() if name not in free}
 
 
 def assumed(subject):

@@ -37,19 +37,19 @@ def replaced_names(source):
     for node in ast.walk(tree):
         if not (isinstance(node, ast.Call) and _replaces(node, "setitem")):
             continue
-        first, *others = node.args
+        first, *arguments = node.args
         if node.func.attr == "setitem":
-            first, others = others[0], []
+            first, arguments = arguments[0], []
         if isinstance(first, ast.Constant):
             if str(first.value).split(".")[0] in PACKAGES:
                 yield str(first.value)
         elif (
-            others
+            arguments
             and _root(first) not in outside
             and not _is_of_outside(first, outside)
-            and isinstance(others[0], ast.Constant)
+            and isinstance(arguments[0], ast.Constant)
         ):
-            yield f"{ast.unparse(first)}.{others[0].value}"
+            yield f"{ast.unparse(first)}.{arguments[0].value}"
 
 
 def _is_of_outside(node, outside):
@@ -80,7 +80,7 @@ def _root(node):
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _replaces(call, *more):
+def _replaces(call, *names):
     """Whether a call is one of monkeypatch's that name an attribute, or one of ``more``."""
-    named = isinstance(call.func, ast.Attribute) and call.func.attr in {"setattr", "delattr", *more}
+    named = isinstance(call.func, ast.Attribute) and call.func.attr in {"setattr", "delattr", *names}
     return named and bool(call.args)

@@ -109,10 +109,10 @@ def test_a_fit_with_ten_starts(benchmark, name):
         ratio = plain_seconds() / benchmark.stats.stats.min
         benchmark.extra_info["plain loop over fit"] = round(ratio, 1)
         theta = np.array(list(TRUTH.values()))
-        more = peak_bytes(fitted) / peak_bytes(lambda: plain_objective(theta, CURVES[0]))
-        benchmark.extra_info["memory over that of the plain loop"] = round(more, 1)
+        memory = peak_bytes(fitted) / peak_bytes(lambda: plain_objective(theta, CURVES[0]))
+        benchmark.extra_info["memory over that of the plain loop"] = round(memory, 1)
         print(
-            f"{name}: {benchmark.stats.stats.min:.2f} s, {ratio:.0f} times faster than the plain loop, in {more:.1f}"
+            f"{name}: {benchmark.stats.stats.min:.2f} s, {ratio:.0f} times faster than the plain loop, in {memory:.1f}"
             " times its memory"
         )
 

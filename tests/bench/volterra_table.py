@@ -83,7 +83,7 @@ def own_ground(quick: bool) -> Iterator[Row]:
         rivals.append(("voles, graded mesh, five Radau points, K as a function", taken, error))
     rates, start = outside.modes(problem)
     floor = problem.model.approximation_error + problem.model.noise
-    wanted = rivals[0][2] if rivals else 1e-12
+    accuracy = rivals[0][2] if rivals else 1e-12
 
     def ode(name: str, rtol: float) -> Any:
         from scipy.integrate import solve_ivp
@@ -97,7 +97,7 @@ def own_ground(quick: bool) -> Iterator[Row]:
         return run.y.sum(axis=0) + problem.model.approximation_error
 
     for name in ("DOP853", "LSODA"):
-        taken, error = sharpest(lambda rtol, name=name: ode(name, rtol), truth, wanted, (1e-11, 1e-12, 1e-13, 3e-14))
+        taken, error = sharpest(lambda rtol, name=name: ode(name, rtol), truth, accuracy, (1e-11, 1e-12, 1e-13, 3e-14))
         rivals.append((f"solve_ivp {name}, 128 modes", taken, error))
     for many, when in (("16 times", some), (f"{points} times", t[1:])):
         chosen = slice(None) if when is some else slice(points // 16 - 1, None, points // 16)
@@ -265,12 +265,12 @@ def schedules(quick: bool) -> Iterator[Row]:
 
 def digits(quick: bool) -> Iterator[Row]:
     """50 digits; truth: another method at 60 digits."""
-    wanted = 30 if quick else 50
+    precision = 30 if quick else 50
     t = 1000.0
     problem = Problem(Model(s=0.5, beta=2.0, size=100, noise=1.0), gamma=0.3, horizon=t)
-    truth = loss_of(problem, t, method="enclosure", digits=wanted + 10).values
+    truth = loss_of(problem, t, method="enclosure", digits=precision + 10).values
     mp = mpmath.mp.clone()
-    mp.dps = wanted + 30
+    mp.dps = precision + 30
     rates = [mp.mpf(j) ** -2 for j in range(1, 101)]
     delta = mp.zeta(2, 101)
 
@@ -282,15 +282,15 @@ def digits(quick: bool) -> Iterator[Row]:
     def talbot(degree: float) -> Any:
         return [mp.invertlaplace(transform, t, method="talbot", degree=int(degree))]
 
-    theirs, their_error = sharpest(talbot, truth, 10.0**-wanted, (wanted * 1.4, wanted * 1.7, wanted * 2.2))
+    theirs, their_error = sharpest(talbot, truth, 10.0**-precision, (precision * 1.4, precision * 1.7, precision * 2.2))
     for method in ("enclosure", "constant", "laplace", "high_precision"):
-        taken, found = seconds(lambda method=method: loss_of(problem, t, method=method, digits=wanted), 2)
-        case = f"constant gamma, M = 100, T = 1000, {wanted} digits, {method}"
+        taken, found = seconds(lambda method=method: loss_of(problem, t, method=method, digits=precision), 2)
+        case = f"constant gamma, M = 100, T = 1000, {precision} digits, {method}"
         yield Row(case, taken, worst(found.values, truth), "mpmath.invertlaplace", theirs, their_error)
     infinite = replace(problem, model=replace(problem.model, size=math.inf))
-    (fine,) = loss_of(infinite, t, method="laplace", digits=wanted + 10).values
-    taken, found = seconds(lambda: loss_of(infinite, t, method="laplace", digits=wanted), 2)
-    case = f"constant gamma, M infinite, T = 1000, {wanted} digits, laplace"
+    (fine,) = loss_of(infinite, t, method="laplace", digits=precision + 10).values
+    taken, found = seconds(lambda: loss_of(infinite, t, method="laplace", digits=precision), 2)
+    case = f"constant gamma, M infinite, T = 1000, {precision} digits, laplace"
     error = worst(found.values, [fine])
     yield Row(case, taken, error, "mpmath.invertlaplace for M = 100", theirs, their_error)
     bent = Problem(Model(s=0.5, beta=2.0, size=100, noise=1.0), gamma=SMOOTH)
@@ -299,18 +299,18 @@ def digits(quick: bool) -> Iterator[Row]:
         for size in (100, math.inf):
             varying = replace(plan, model=replace(plan.model, size=size))
             for method in ("enclosure", "high_precision") if plan is bent else ("high_precision",):
-                taken, found = seconds(partial(loss_of, varying, varying.end, digits=wanted, method=method), 1)
+                taken, found = seconds(partial(loss_of, varying, varying.end, digits=precision, method=method), 1)
                 if method == "enclosure" or plan is wave:
                     # its error is proven, and judges the other; without a proof eight digits more do
                     fine = found.values[0]
                     if plan is wave:
-                        (fine,) = loss_of(varying, varying.end, digits=wanted + 8, method=method).values
+                        (fine,) = loss_of(varying, varying.end, digits=precision + 8, method=method).values
                 fast, rough = seconds(lambda varying=varying: loss_of(varying, varying.end))
                 rival = f"panels in float64 ({outside.relative(rough.values[0], fine):.0e})"
                 error = (
                     float(found.error[0] / found.values[0]) if method == "enclosure" else worst(found.values, [fine])
                 )
-                case = f"{name}, M = {size:g}, {wanted} digits, {method}"
+                case = f"{name}, M = {size:g}, {precision} digits, {method}"
                 yield Row(case, taken, error, rival, fast, outside.relative(rough.values[0], fine))
 
 

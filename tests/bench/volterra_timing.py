@@ -122,13 +122,13 @@ def matmul_speed(size: int = 1536) -> float:
     return 2.0 * size**3 / seconds(lambda: a @ a, 5, 5.0)[0]
 
 
-def sharpest(run: Callable[[float], Any], truth: Any, wanted: float, tolerances: Any) -> tuple[float, float]:
+def sharpest(run: Callable[[float], Any], truth: Any, largest_error: float, tolerances: Any) -> tuple[float, float]:
     """Time and error of the loosest tolerance with which ``run`` reaches the error ``wanted``, else of the best."""
     found = []
     for tolerance in tolerances:
         taken, values = seconds(lambda tolerance=tolerance: run(tolerance))
         found.append((worst(values, truth), taken))
-        if found[-1][0] <= wanted:
+        if found[-1][0] <= largest_error:
             break
-    error, taken = found[-1] if found[-1][0] <= wanted else min(found)
+    error, taken = found[-1] if found[-1][0] <= largest_error else min(found)
     return taken, error

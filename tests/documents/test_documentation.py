@@ -49,8 +49,8 @@ def test_another_number_or_word_is_another_output():
     assert same("loss 1.8212 in ... s\n", "loss 1.8212 in 3.25 s\n")
     assert same("loss 1.8212, file.py:12\n", "loss 1.8214, file.py:97\n")
     assert not same("loss 1.8212 in ... s, 30 of 30\n", "loss 1.8212 in 3.25 s, 60 of 60\n")
-    for other in ("loss 1.8312, file.py:12\n", "risk 1.8212, file.py:12\n", "loss 1.8212, file.py:12 7\n"):
-        assert not same("loss 1.8212, file.py:12\n", other)
+    for changed in ("loss 1.8312, file.py:12\n", "risk 1.8212, file.py:12\n", "loss 1.8212, file.py:12 7\n"):
+        assert not same("loss 1.8212, file.py:12\n", changed)
 
 
 @pytest.mark.parametrize("page", [name for name, text in TEXTS.items() if ">>> " in text and name != "README.md"])

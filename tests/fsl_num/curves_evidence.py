@@ -71,8 +71,8 @@ def protocols():
     p2 = [*p1, f"cosine_to_0{high}"]
     p3 = [f"constant{low}", f"linear_0.2{low}", *p2]
     found = {size: split(size) for size in sizes()}
-    for name, fitted, others in (("P1", p1, []), ("P2", p2, []), ("P3", p3, [f"linear_0.4{low}"])):
-        tests = [*others, *(name for name in known if name.endswith(high) and name not in fitted)]
+    for name, fitted, also_unseen in (("P1", p1, []), ("P2", p2, []), ("P3", p3, [f"linear_0.4{low}"])):
+        tests = [*also_unseen, *(name for name in known if name.endswith(high) and name not in fitted)]
         found[name] = [known[name] for name in fitted], [known[name] for name in tests]
     return found
 
@@ -154,10 +154,10 @@ def single():
         rows, told = {}, {}
         for name, curve in known.items():
             result = fit(curve)
-            others = result.scores([other for key, other in known.items() if key != name])
-            rows[f"{name}: {result.law.name}"] = mean_score(others.values())
+            scores = result.scores([run for key, run in known.items() if key != name])
+            rows[f"{name}: {result.law.name}"] = mean_score(scores.values())
             widths = transfer(result.law, result.curves, result.theta, result.posterior)
-            worst = max(score.worst_relative_error for score in others.values())
+            worst = max(score.worst_relative_error for score in scores.values())
             warned = any("do not determine the final loss" in note for note in result.notes)
             told[name] = f"{worst:.4f} {max(widths.values()):.4f} {'warned' if warned else 'not warned'}"
         print(f"\n{size}, fitted to one curve, mean over the eight others")
@@ -169,7 +169,7 @@ def single():
 if __name__ == "__main__":
     if folder() is None:
         sys.exit("FSL_LOSS_CURVES must name the folder with the curves")
-    wanted = sys.argv[1:] or ["sizes", "laws", "published", "single"]
+    modes_asked = sys.argv[1:] or ["sizes", "laws", "published", "single"]
     modes = {"sizes": default_law, "laws": laws, "published": published, "single": single}
-    for mode in wanted:
+    for mode in modes_asked:
         modes[mode]()

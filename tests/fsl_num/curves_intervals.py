@@ -155,9 +155,9 @@ def settings():
         print(setting, "held", (100 * held).round().astype(int).tolist(), "scores", np.exp(np.log(scores).mean(axis=0)))
     print("left out      chosen: final losses held, rows held, scores")
     for out in [*found, "none"]:
-        others = np.array([values for family, values in found.items() if family != out])
-        cost = np.log(others[..., 2:]).sum(axis=(0, 2)) + 1e3 * (others[..., 0].mean(axis=0) < LEVEL)
-        shown = found[out][np.argmin(cost)] if out in found else others.mean(axis=0)[np.argmin(cost)]
+        families_left = np.array([values for family, values in found.items() if family != out])
+        cost = np.log(families_left[..., 2:]).sum(axis=(0, 2)) + 1e3 * (families_left[..., 0].mean(axis=0) < LEVEL)
+        shown = found[out][np.argmin(cost)] if out in found else families_left.mean(axis=0)[np.argmin(cost)]
         print(
             "{:<12} {}: {:.0%}, {:.0%}, {:.3g}, {:.3g}".format(out, SETTINGS[np.argmin(cost)], *shown),
             flush=True,

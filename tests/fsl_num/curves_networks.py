@@ -117,8 +117,8 @@ def over_peaks(known, pairs, law="auto"):
     found = []
     for names in pairs:
         peak = known[names[0]].plan.peak
-        others = {name: run for name, run in known.items() if abs(np.log(run.plan.peak / peak)) > 0.1}
-        found += judged(others | {name: known[name] for name in names}, names, law)
+        unseen = {name: run for name, run in known.items() if abs(np.log(run.plan.peak / peak)) > 0.1}
+        found += judged(unseen | {name: known[name] for name in names}, names, law)
     return found
 
 
@@ -127,7 +127,7 @@ def of_peaks():
     found = {kind: (networks(kind), PAIRS) for kind in KINDS}
     if folder() is not None:
         ends = ("_peak_0.001", "_peak_0.0005")
-        pairs = [(f"constant{end}", f"{other}{end}") for end in ends for other in ("linear_0.2", "cosine_to_0")]
+        pairs = [(f"constant{end}", f"{decayed}{end}") for end in ends for decayed in ("linear_0.2", "cosine_to_0")]
         found["124M"] = branches(), pairs
     return found
 
@@ -143,17 +143,22 @@ def continuations(kind):
     whole = known["restarts"]
     for cycles in (1, 2):
         run = whole.between_steps(0, whole.plan.warmup + cycles / 3 * (whole.step[-1] - whole.plan.warmup))
-        for others in ((), ("constant", "cosine")):
-            result = fit([run, *(known[name] for name in others)], early=min(3 * EARLY / cycles, 0.5))
+        for companions in ((), ("constant", "cosine")):
+            result = fit([run, *(known[name] for name in companions)], early=min(3 * EARLY / cycles, 0.5))
             prediction = result.predict(whole, LEVEL, after=run)
             error = end(whole.observed, whole) - end(prediction.loss, whole)
-            yield cycles, others, error * whole.observed[-1], np.log1p(prediction.mean_half_width) * whole.observed[-1]
+            yield (
+                cycles,
+                companions,
+                error * whole.observed[-1],
+                np.log1p(prediction.mean_half_width) * whole.observed[-1],
+            )
 
 
 if __name__ == "__main__":
     for kind in KINDS if "continuations" in sys.argv else ():
-        for cycles, others, error, half in continuations(kind):
-            print(f"{kind:<14} after {cycles} of 3, {len(others)} others: {error:+.4f} +- {half:.4f}", flush=True)
+        for cycles, companions, error, half in continuations(kind):
+            print(f"{kind:<14} after {cycles} of 3, {len(companions)} others: {error:+.4f} +- {half:.4f}", flush=True)
     for kind, (known, pairs) in of_peaks().items() if "peaks" in sys.argv else ():
         low, high = fit(list(known.values())).report.intervals["P_c"]
         usual = known[pairs[0][0]].plan.peak

@@ -56,16 +56,16 @@ def starts(family, everything=False):
 
 def worth(family, start):
     """What the proposal from one run is worth in a family."""
-    others = {name: run for name, run in family.items() if name != start}
+    runs_left = {name: run for name, run in family.items() if name != start}
     first = fit(family[start])
-    plans = {name: run.plan for name, run in others.items()}
+    plans = {name: run.plan for name, run in runs_left.items()}
     found = next_run(first, plans, plans)
     order = sorted(found.candidates, key=lambda candidate: -candidate.gain(found.before))
-    alone = np.mean([score.rmse for score in first.scores(list(others.values())).values()])
+    alone = np.mean([score.rmse for score in first.scores(list(runs_left.values())).values()])
     after = {}
     for candidate in order:
-        pair = fit([family[start], others[candidate.name]], intervals=False)
-        unseen = [run for name, run in others.items() if name != candidate.name]
+        pair = fit([family[start], runs_left[candidate.name]], intervals=False)
+        unseen = [run for name, run in runs_left.items() if name != candidate.name]
         after[candidate.name] = float(np.mean([score.rmse for score in pair.scores(unseen).values()]))
     return Worth(float(alone), after)
 
@@ -73,18 +73,18 @@ def worth(family, start):
 def towards(family, start):
     """Of every run at the peak of the first one: errors of its final loss after the first alone, after the proposed run
     too, and after each candidate; the half-widths that were said to be left by the proposed run, and are."""
-    first, others = fit(family[start]), {name: run for name, run in family.items() if name != start}
-    fits = {name: fit([family[start], run]) for name, run in others.items()}
+    first, runs_left = fit(family[start]), {name: run for name, run in family.items() if name != start}
+    fits = {name: fit([family[start], run]) for name, run in runs_left.items()}
 
     def judged(result, run):
         prediction = result.predict(run)
         return end(run.observed, run) - end(prediction.loss, run), prediction.mean_half_width
 
-    for name, run in others.items():
+    for name, run in runs_left.items():
         if abs(run.plan.peak / family[start].plan.peak - 1.0) < 0.01:
-            candidates = {other: run.plan for other, run in others.items() if other != name}
+            candidates = {rival: run.plan for rival, run in runs_left.items() if rival != name}
             proposed = next_run(first, run.plan, candidates).proposed
-            after = {other: judged(fits[other], run) for other in candidates}
+            after = {rival: judged(fits[rival], run) for rival in candidates}
             every = [error for error, _ in after.values()]
             yield judged(first, run)[0], *after[proposed.name], proposed.half_width, every
 

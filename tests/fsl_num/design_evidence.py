@@ -38,15 +38,15 @@ def judged(known, names):
     """The regret of the schedule chosen, of log loss; then of every other its gain, measured and predicted, and the
     half-width of the interval of that gain."""
     result, ends = fit([known[name] for name in names]), {}
-    others = {name: run for name, run in known.items() if name not in names}
-    for name, run in others.items():
+    rivals = {name: run for name, run in known.items() if name not in names}
+    for name, run in rivals.items():
         warmup, rates = run.plan.warmup, run.plan.rates
         ends[name] = final_loss_of(result, Past(rates[:warmup], warmup), rates[warmup:])
     chosen = min(ends, key=lambda name: ends[name].loss)
-    measured = {name: end(run.observed, run) for name, run in others.items()}
-    predicted = {name: end(result.predict(run, None).loss, run) for name, run in others.items()}
+    measured = {name: end(run.observed, run) for name, run in rivals.items()}
+    predicted = {name: end(result.predict(run, None).loss, run) for name, run in rivals.items()}
     gains = []
-    for name in others:
+    for name in rivals:
         if name != chosen:
             half = half_width_of_difference(result, ends[name], ends[chosen], LEVEL) / ends[chosen].loss
             gains.append((name, measured[name] - measured[chosen], predicted[name] - predicted[chosen], half))

@@ -27,8 +27,8 @@ class Node:
         """All elements below with that tag and those attributes, in order."""
         for child in self.children:
             if isinstance(child, Node):
-                wanted = all(child.attributes.get(key.rstrip("_")) == value for key, value in attributes.items())
-                if wanted and tag in (None, child.tag):
+                matches = all(child.attributes.get(key.rstrip("_")) == value for key, value in attributes.items())
+                if matches and tag in (None, child.tag):
                     yield child
                 yield from child.find(tag, **attributes)
 
@@ -74,9 +74,9 @@ def luminance(colour):
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def contrast(first, other):
+def contrast(first, second):
     """The contrast of two colours, from 1 to 21."""
-    light, dark = sorted((luminance(first), luminance(other)), reverse=True)
+    light, dark = sorted((luminance(first), luminance(second)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
 

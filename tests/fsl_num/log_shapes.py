@@ -59,11 +59,11 @@ def table(path, rows, names, delimiter=",", quoting=csv.QUOTE_MINIMAL):
     return text(path, out.getvalue())
 
 
-def merged(step, train, validation, rates, **more):
+def merged(step, train, validation, rates, **columns):
     """Records of training and of evaluation, sparse, in the order of the steps."""
     records = []
     for k in TRAIN:
-        own = {name: value(k) for name, value in more.items()}
+        own = {name: value(k) for name, value in columns.items()}
         records.append({step: int(k), train: float(train_loss(k)), rates: float(rate(k)), **own})
         if validation and k in VALIDATION:
             records.append({step: int(k), validation: float(validation_loss(k))})

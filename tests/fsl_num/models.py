@@ -15,20 +15,20 @@ _OF_THE_MODEL = ("s", "beta", "size", "noise", "spectrum")
 
 
 def _apart(values: dict[str, Any]) -> tuple[Model, dict[str, Any]]:
-    others = {name: value for name, value in values.items() if name not in _OF_THE_MODEL}
-    return Model(**{name: value for name, value in values.items() if name in _OF_THE_MODEL}), others
+    remaining = {name: value for name, value in values.items() if name not in _OF_THE_MODEL}
+    return Model(**{name: value for name, value in values.items() if name in _OF_THE_MODEL}), remaining
 
 
 def problem_of(**values: Any) -> Problem:
     """A problem from the fields of its model and its own, all by name."""
-    model, others = _apart(values)
-    return Problem(model, **others)
+    model, own = _apart(values)
+    return Problem(model, **own)
 
 
 def regression_of(**values: Any) -> Regression:
     """A regression from the fields of its model and its own, all by name."""
-    model, others = _apart(values)
-    return Regression(model, **others)
+    model, own = _apart(values)
+    return Regression(model, **own)
 
 
 def with_model(problem: Any, **values: Any) -> Any:

@@ -117,10 +117,10 @@ def test_there_is_one_class_of_modes() -> None:
     ],
 )
 def test_modes_are_checked(change: dict[str, Any], text: str) -> None:
-    given: dict[str, Any] = {"rates": np.array([1.0, 0.5]), "kernel_weights": np.ones(2), "error": 0.0}
-    assert Modes(**given, kernel_after=math.inf).kernel(0.0) == 2.0
+    fields: dict[str, Any] = {"rates": np.array([1.0, 0.5]), "kernel_weights": np.ones(2), "error": 0.0}
+    assert Modes(**fields, kernel_after=math.inf).kernel(0.0) == 2.0
     with pytest.raises(ValueError, match=text):
-        Modes(**(given | change))
+        Modes(**(fields | change))
 
 
 def test_a_lower_tolerance_needs_fewer_modes_and_results_are_kept() -> None:
@@ -256,8 +256,8 @@ def test_small_models_keep_their_modes(size: float) -> None:
 
 
 def test_modes_are_values_that_cannot_be_changed() -> None:
-    first, other = (Modes(np.ones(1), np.ones(1), 0.0) for _ in range(2))
-    assert {first, other} == {first} and first != Modes(np.ones(1), np.ones(1), 1e-9)
+    first, second = (Modes(np.ones(1), np.ones(1), 0.0) for _ in range(2))
+    assert {first, second} == {first} and first != Modes(np.ones(1), np.ones(1), 1e-9)
     modes = compress(0.5, 2.0, 30, 10.0)
     for array in (modes.rates, modes.kernel_weights, modes.signal_weights):
         with pytest.raises(ValueError, match="read-only"):

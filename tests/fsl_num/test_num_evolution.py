@@ -151,8 +151,8 @@ def ranks(better_half: list[float]) -> Callable[[Array, Rows], Array]:
     def value(points: Array, rows: Rows) -> Array:
         if points.shape[1] == 1:
             return np.full((len(rows), 1), 5.0)
-        given = np.array(better_half + [max(1e6, *better_half)] * (points.shape[1] - len(better_half)))
-        return np.broadcast_to(given[::-1], points.shape[:2]).copy()
+        values = np.array(better_half + [max(1e6, *better_half)] * (points.shape[1] - len(better_half)))
+        return np.broadcast_to(values[::-1], points.shape[:2]).copy()
 
     return value
 

@@ -216,8 +216,8 @@ def test_both_halves_of_the_batch_noise_count(batch_size: float) -> None:
     assert abs(found.value - math.exp(-1.5) * gammas) <= found.error <= 1e-12
     noise = noise_functional(model, plan)
     # in front of the end 0.25 lies the second step: B gamma is the rate
-    wanted = 0.25 * 0.5 * -math.expm1(-0.5) + 0.5 * 0.5 * (math.exp(-0.5) - math.exp(-1.5))
-    assert noise.value == pytest.approx(wanted, rel=1e-12, abs=0.0)
+    expected = 0.25 * 0.5 * -math.expm1(-0.5) + 0.5 * 0.5 * (math.exp(-0.5) - math.exp(-1.5))
+    assert noise.value == pytest.approx(expected, rel=1e-12, abs=0.0)
     whole = Constant(peak=0.5, steps=3.0, batch_size=batch_size)
     whole_noise = batch_noise_functional(model, whole)
     assert whole_noise.evaluations == 2 * 2 + 2 * 26 * (1 + math.ceil(math.log(0.75e14) / math.log(4.0)))

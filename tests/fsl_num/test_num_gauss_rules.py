@@ -95,8 +95,8 @@ def test_a_measure_of_few_points_ends_its_jacobi_matrix() -> None:
     assert x == pytest.approx([-0.5, 0.25, 0.75], rel=1e-13, abs=0.0) and w == pytest.approx(
         [1.0, 6.0, 3.0], rel=1e-13, abs=0.0
     )
-    for given, masses in (([3.0], [2.0]), ([3.0, 3.0], [2.0, 5.0])):
-        x, w = gauss_rule(np.array(given), np.array(masses), 5)
+    for points, masses in (([3.0], [2.0]), ([3.0, 3.0], [2.0, 5.0])):
+        x, w = gauss_rule(np.array(points), np.array(masses), 5)
         assert x.tolist() == [3.0] and w == pytest.approx([sum(masses)], rel=1e-15, abs=0.0)
     assert [len(entries) for entries in jacobi_matrix(np.array([0.5]), np.array([2.0]), 3)] == [1, 0]
 
@@ -122,8 +122,8 @@ def test_the_jacobi_matrix_of_points_that_pile_up_keeps_its_digits() -> None:
 def test_blocks_that_are_kept_have_no_remainder() -> None:
     alone = block_remainders(np.array([21.0, 60.0]), 4.0, 2.0)
     among = block_remainders(np.array([1.0, 5.0, 21.0, 60.0]), 4.0, 2.0)  # 4, 16 and 39 indices
-    for single, other in zip(alone, among, strict=True):
-        assert single.shape == (1, 7) and (single == other).all()
+    for single, block in zip(alone, among, strict=True):
+        assert single.shape == (1, 7) and (single == block).all()
 
 
 @pytest.mark.parametrize(("shift", "scale"), [(0.0, 1e-20), (1e15, 8.0), (-1e15, 8.0), (0.0, 1e200), (3.0, 1.0)])

@@ -13,9 +13,9 @@ GIVEN = Spectrum([1.0, 0.5, 0.1], [0.5, 0.2, 0.3], 0.05)
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, -1.0])
 @pytest.mark.parametrize("name", ["rates", "weights_signal", "tail"])
 def test_numbers_that_no_spectrum_has_are_refused(name, bad):
-    given = {"rates": [1.0, 0.5], "weights_signal": [1.0, 0.5], "tail": 0.1}
+    fields = {"rates": [1.0, 0.5], "weights_signal": [1.0, 0.5], "tail": 0.1}
     with pytest.raises(ValueError, match=name):
-        Spectrum(**(given | {name: bad if name == "tail" else [1.0, bad]}))
+        Spectrum(**(fields | {name: bad if name == "tail" else [1.0, bad]}))
 
 
 def test_zeros_of_a_spectrum():

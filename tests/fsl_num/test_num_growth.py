@@ -42,8 +42,8 @@ def test_how_many_points_a_fit_needs():
         logs, values = LOGS[:least], NOISY[:least]
         found = growth_exponents(logs, values, power=power)
         assert found.residual < 1e-12 and found.log_power_uncertainty == math.inf
-        more = growth_exponents(LOGS[: least + 1], NOISY[: least + 1], power=power)
-        assert more.log_power_uncertainty < math.inf
+        growth = growth_exponents(LOGS[: least + 1], NOISY[: least + 1], power=power)
+        assert growth.log_power_uncertainty < math.inf
         with pytest.raises(ValueError, match=f"at least {least} different budgets are needed, got {least - 1}"):
             growth_exponents([*logs[:-1], logs[0]], values, power=power)
     # with five points the lower half is left out to three

@@ -55,14 +55,14 @@ def test_the_sums_are_those_of_the_spectrum(s: float, beta: float, size: float) 
 
 def test_a_spectrum_that_lists_the_modes_is_the_same_model() -> None:
     model = Model(s=0.5, beta=2.0, size=40, noise=0.7)
-    other = listed(model)
+    spectrum_model = listed(model)
     # forty positive terms, the rounding of exponents up to 800 apart: those of the late times are 1e-14 of exp(-0.5)
     for name in ("signal", "kernel", "forcing"):
-        assert getattr(other, name)(TIMES) == pytest.approx(getattr(model, name)(TIMES), rel=1e-13, abs=0.0)
+        assert getattr(spectrum_model, name)(TIMES) == pytest.approx(getattr(model, name)(TIMES), rel=1e-13, abs=0.0)
     for name in ("approximation_error", "trace", "initial_risk", "size", "fastest", "noise"):
-        assert getattr(other, name) == pytest.approx(getattr(model, name), rel=1e-14, abs=0.0)
-    assert other.eigenvalues == pytest.approx(model.eigenvalues, rel=1e-15, abs=0.0)
-    assert other != model and math.isnan(other.s) and math.isnan(other.beta)
+        assert getattr(spectrum_model, name) == pytest.approx(getattr(model, name), rel=1e-14, abs=0.0)
+    assert spectrum_model.eigenvalues == pytest.approx(model.eigenvalues, rel=1e-15, abs=0.0)
+    assert spectrum_model != model and math.isnan(spectrum_model.s) and math.isnan(spectrum_model.beta)
 
 
 def test_a_spectrum_answers_for_all_that_a_model_knows() -> None:

@@ -38,7 +38,7 @@ def losses(
         eigenvalues, start = ([mp.mpf(x) for x in row.tolist()] for row in (model.eigenvalues, model.spectrum.signals))
         size, delta = len(eigenvalues), mp.mpf(model.approximation_error)
     state, now, end = mp.matrix([*start, mp.mpf(1)]), mp.mpf(0), mp.mpf(0)
-    wanted, found = [mp.convert(t) for t in times], []
+    asked, found = [mp.convert(t) for t in times], []
     for length, gamma in stretches:
         system = mp.matrix(size + 1, size + 1)
         for j, x in enumerate(eigenvalues):
@@ -48,10 +48,10 @@ def losses(
             system[j, j] += (push if closure == "gaussian" else 0) - 2 * x
             system[j, size] = push * (delta + model.number("noise", mp))
         end += mp.convert(length)
-        for stop in [*(t for t in wanted[len(found) :] if t <= end), end]:
+        for stop in [*(t for t in asked[len(found) :] if t <= end), end]:
             if stop > now:
                 state, now = _exponential(mp, system * (stop - now)) * state, stop
-            if len(found) < len(wanted) and stop == wanted[len(found)]:
+            if len(found) < len(asked) and stop == asked[len(found)]:
                 found.append(delta + mp.fsum(state[j] for j in range(size)))
     return [*found, delta + mp.fsum(state[j] for j in range(size))]
 

@@ -73,11 +73,11 @@ def ode_library(case: Case, name: str, rtol: float = _SHARP) -> Any:
         return None
     eigenvalues, state = modes(problem)
     constant = problem.model.approximation_error + problem.model.noise
-    breaks, wanted = np.array(problem.breaks), np.array(case.times)
+    breaks, times = np.array(problem.breaks), np.array(case.times)
     physical = pieces is None and isinstance(plan, Schedule)
     if physical:
-        breaks, wanted = np.array(plan.physical_breaks), plan.physical_time(wanted)
-    cuts = [0.0, *sorted({*breaks.tolist(), *wanted.tolist()})]
+        breaks, times = np.array(plan.physical_breaks), plan.physical_time(times)
+    cuts = [0.0, *sorted({*breaks.tolist(), *times.tolist()})]
 
     def speed_and_gamma(x: float, high: float, known: float | None) -> tuple[float, float]:
         if known is not None:
@@ -106,7 +106,7 @@ def ode_library(case: Case, name: str, rtol: float = _SHARP) -> Any:
             return None
         state = run.y[:, -1]
         found[high] = problem.model.approximation_error + state.sum()
-    return [found[x] for x in wanted.tolist()]
+    return [found[x] for x in times.tolist()]
 
 
 def matrix_exponentials(case: Case, digits: int) -> Any:

@@ -101,8 +101,8 @@ def number(side: Expr, seed: int) -> Expr | None:
 def added(side: Basic) -> Basic:
     """Sums over a few terms, term by term."""
     for item in [total for total in side.atoms(Sum) if not total.function.has(Sum)]:
-        (index, low, high), *others = item.limits
-        if not others and low.is_Integer and high.is_Integer and high - low < 40:
+        (index, low, high), *outer = item.limits
+        if not outer and low.is_Integer and high.is_Integer and high - low < 40:
             terms = Add(*(item.function.subs(index, place) for place in range(int(low), int(high) + 1)))
             return added(side.xreplace({item: terms}))
     return side
@@ -131,6 +131,6 @@ def is_false(step: Step, changed: Expr) -> bool | None:
     return None
 
 
-def swapped(step: Step, other: Step) -> Step:
+def swapped(step: Step, source: Step) -> Step:
     """One step by the rule of another."""
-    return Step(step.before, step.after, other.rule, step.why)
+    return Step(step.before, step.after, source.rule, step.why)

@@ -120,8 +120,8 @@ class Face:
     def _pivot(self, number, entering):
         pivot_line, denominator = self.table[number], self.denominator
         pivot = pivot_line[entering]
-        for other, line in enumerate(self.table):
-            if other != number:
+        for row, line in enumerate(self.table):
+            if row != number:
                 factor = line[entering]
                 if factor:
                     line[:] = [

@@ -166,7 +166,7 @@ def points(solution, ranges, count, seed=0):
     walls = walls_of(solution)
     for wall in walls:
         found += list(islice(points_on([wall], ranges, generator), 2))
-    pairs = [(wall, other) for k, wall in enumerate(walls) for other in walls[:k]]
+    pairs = [(wall, second) for k, wall in enumerate(walls) for second in walls[:k]]
     for pair in generator.sample(pairs, min(len(pairs), count)):
         found += list(islice(points_on(pair, ranges, generator), 1))
     return found
@@ -176,9 +176,9 @@ def pair(order):
     return None if order is None else (fraction(order.power), fraction(order.log_power))
 
 
-def faults(given, solution, where, check):
+def faults(law, solution, where, check):
     """What is wrong with a solution at the points: a list of sentences."""
-    loss, variables, budget, constraints = given
+    loss, variables, budget, constraints = law
     wrong = []
     for point in where:
         numbers = {symbol: Rational(value.numerator, value.denominator) for symbol, value in point.items()}

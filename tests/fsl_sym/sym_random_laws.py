@@ -116,7 +116,7 @@ class RandomLaw:
             greatest = [group.forms(point) for group in groups if not group.is_least]
             ways.append(
                 [
-                    [total(head.at(point), (*chosen, *others)) for others in product(*greatest)]
+                    [total(head.at(point), (*chosen, *members)) for members in product(*greatest)]
                     for chosen in product(*least)
                 ]
             )
@@ -159,9 +159,9 @@ def as_fractions(rows):
     return [([Fraction(c) for c in left], sense, tuple(map(Fraction, right))) for left, sense, right in rows]
 
 
-def total(form, others):
-    for other in others:
-        form = added(form, other)
+def total(form, members):
+    for member in members:
+        form = added(form, member)
     return form
 
 

@@ -63,15 +63,15 @@ def test_a_changed_step_is_refused_unless_it_still_says_what_is_true(steps: list
 def test_the_rule_of_another_step_proves_nothing_false(steps: list[tuple[str, Step]]) -> None:
     """A rule that also fits must come to the same relation: what the step says then is what was proved of it."""
     draws = Random(2)
-    pairs = [(step, other) for step in steps for other in draws.sample(steps, min(3, len(steps)))]
+    pairs = [(step, source) for step in steps for source in draws.sample(steps, min(3, len(steps)))]
     draws.shuffle(pairs)
     refused = 0
-    for (name, step), (_, other) in pairs[:SABOTAGED]:
+    for (name, step), (_, source) in pairs[:SABOTAGED]:
         # an identity, or a limit, is tried at numbers, and to add up an endless sum or integral takes minutes
-        by_numbers = isinstance(other.rule, Identity | Defined | Limit) and step.before.has(Sum, Integral)
-        if step.rule == other.rule or by_numbers:
+        by_numbers = isinstance(source.rule, Identity | Defined | Limit) and step.before.has(Sum, Integral)
+        if step.rule == source.rule or by_numbers:
             continue
-        again = swapped(step, other)
+        again = swapped(step, source)
         if not again.verify().holds:
             refused += 1
         else:

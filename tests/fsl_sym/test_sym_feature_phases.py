@@ -59,7 +59,9 @@ def test_the_engine_gives_the_exponents_of_the_table(name):
 def test_the_phases_lie_where_the_followers_draw_them(name):
     for point in INSIDE[name]:
         at = ours(*point)
-        assert [other for other, phase in phases().items() if phase.contains(at) and "tuned" not in other] == [name]
+        assert [
+            phase_name for phase_name, phase in phases().items() if phase.contains(at) and "tuned" not in phase_name
+        ] == [name]
         assert phases()[name].region.contains(at)
 
 

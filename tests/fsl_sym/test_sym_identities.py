@@ -63,8 +63,8 @@ def test_the_best_rate_is_the_root_of_the_price_over_the_kernel() -> None:
     at = {beta: Rational(3, 2), ansatz.c: 7, ansatz.x: 1, ansatz.mu: 9, ansatz.u: 1}
     (chosen,) = price.before.free_symbols - set(at)
     assert least.before.subs(at) == 2 * sqrt(Rational(9, 16))
-    for other in (11, 13):
-        assert price.before.subs({**at, chosen: other}) > least.before.subs(at)
+    for rate in (11, 13):
+        assert price.before.subs({**at, chosen: rate}) > least.before.subs(at)
     assert over_steps.after.free_symbols - steps_left.before.free_symbols
 
 

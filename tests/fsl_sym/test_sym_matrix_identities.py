@@ -60,5 +60,5 @@ def test_the_rate_comes_squared_over_the_steps():
 def test_the_covariance_of_the_gradient_has_the_mean_taken_off():
     (step,) = model_identities.noise_derivation()
     w, h, u = model_identities.PROJECTION, model_identities.COVARIANCE, model_identities.RESIDUAL
-    for other in (step.after + w * h * u * u.T * h * w.T, step.after - w * h * w.T):
-        assert not replace(step, after=other).verify().holds
+    for changed in (step.after + w * h * u * u.T * h * w.T, step.after - w * h * w.T):
+        assert not replace(step, after=changed).verify().holds

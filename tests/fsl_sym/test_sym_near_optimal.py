@@ -77,8 +77,8 @@ def test_every_end_of_table_1_is_proved_and_no_neighbour_of_it(case: tuple[str, 
             assert holds(letter, order, end, rule)
             moved = [(TINY, 0), (-TINY, 0), (0, TINY), (0, -TINY), (0, 1), (0, -1)]
             wrong = [] if order is None else [order * Order(*change) for change in moved]
-            other = ends.upper if end == "from" else ends.lower
-            wrong += [] if ends.is_point or other is None else [other]
+            end_opposite = ends.upper if end == "from" else ends.lower
+            wrong += [] if ends.is_point or end_opposite is None else [end_opposite]
             wrong += [None] if order is not None else [Order(0), Order(1)]
             assert not any(holds(letter, neighbour, end, rule) for neighbour in wrong), (letter, end)
         flat = [] if ends.is_point else [order for order in (ends.lower, ends.upper) if order is not None]
@@ -112,12 +112,12 @@ def test_the_lemma_must_be_the_least_value_of_that_law_in_that_regime() -> None:
     rule = proof[0].rule
     assert proof.verify().holds
     law, program = scaling_law("exp-decay").under(N)
-    larger, other = (law.replace(Min, Max), program), scaling_law("constant").under(N)
+    larger, constant_law = (law.replace(Min, Max), program), scaling_law("constant").under(N)
     wrong = [
         # the law near more, or less, than its least value, or near none
         *(least_of("exp-decay", N, EASY, EASY_RISK * Order(*change)) for change in ((TINY, 0), (-TINY, 0), (0, TINY))),
         least_of("exp-decay", N, HARD, Order(-s, s)),
-        least_value(*larger, EASY, EASY_RISK), least_value(*other, EASY, Order(-s / (s + 1))),
+        least_value(*larger, EASY, EASY_RISK), least_value(*constant_law, EASY, Order(-s / (s + 1))),
         Derivation("x", "X", (Step(law, law, Identity(), "the same"),)),
     ]  # fmt: skip
     for lemma in wrong:

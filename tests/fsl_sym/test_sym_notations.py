@@ -33,7 +33,7 @@ def test_every_round_trip_is_exact(difficulty, above):
     written = {name: convert(start, "fsl", name) for name in NOTATIONS}
     assert all(convert(written[name], name, "fsl") == start for name in NOTATIONS)
     assert all(
-        convert(written[source], source, other) == written[other] for source, other in permutations(NOTATIONS, 2)
+        convert(written[source], source, target) == written[target] for source, target in permutations(NOTATIONS, 2)
     )
 
 

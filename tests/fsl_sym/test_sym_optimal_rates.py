@@ -40,13 +40,13 @@ def test_every_regime_has_its_proof(budget):
 @pytest.mark.parametrize("proofs", [*map(least_orders, LAWS), [least_of_decay()]])
 def test_neighbouring_orders_are_refused(proofs):
     for proof in proofs:
-        other = HARD if proof.conclusion.where == EASY.condition else EASY
+        elsewhere_regime = HARD if proof.conclusion.where == EASY.condition else EASY
         assert proof.verify().holds
         (step,) = proof.steps
         for order in (Order(step.rule.order.power + Rational(1, 100)), Order(step.rule.order.power, Rational(1, 2))):
             wrong = replace(step, after=order.as_expr(step.rule.budget), rule=replace(step.rule, order=order))
             assert not replace(proof, steps=(wrong,)).verify().holds
-        elsewhere = replace(step, rule=replace(step.rule, regime=other))
+        elsewhere = replace(step, rule=replace(step.rule, regime=elsewhere_regime))
         assert not replace(proof, steps=(elsewhere,)).verify().holds
 
 

@@ -104,9 +104,9 @@ def calls(function: Callable[..., Any]) -> Iterator[tuple[tuple[Any, ...], dict[
     expected = parameters(function)
     for place in range(len(expected)):
         for program in (PROGRAM, (PROGRAM,), ((t, PROGRAM),), {PROGRAM: t}, {t: PROGRAM}):
-            given = [fitting(parameter) for parameter in expected]
-            given[place] = program
-            pairs = list(zip(expected, given, strict=True))
+            arguments = [fitting(parameter) for parameter in expected]
+            arguments[place] = program
+            pairs = list(zip(expected, arguments, strict=True))
             keywords = {parameter.name: value for parameter, value in pairs if parameter.kind is Parameter.KEYWORD_ONLY}
             yield tuple(value for parameter, value in pairs if parameter.kind is not Parameter.KEYWORD_ONLY), keywords
 

@@ -120,7 +120,7 @@ def model_of(draw):
 
 
 def named_schedule(draw):
-    more = some(
+    options = some(
         draw,
         0.1,
         final=small(draw),
@@ -133,7 +133,7 @@ def named_schedule(draw):
         milestones=array(draw),
     )
     name = draw.choice(SCHEDULES) if draw.random() > draw.oddness else draw.choice(ODD)
-    return (name,), {"peak": small(draw), "steps": steps(draw), **more}
+    return (name,), {"peak": small(draw), "steps": steps(draw), **options}
 
 
 def built(draw):
@@ -177,22 +177,22 @@ def call_as_schedule(draw):
 
 
 def call_problem(draw):
-    def make(model, **more):
-        return fsl_num.Problem(fsl_num.Model(**model), **more).stability
+    def make(model, **settings):
+        return fsl_num.Problem(fsl_num.Model(**model), **settings).stability
 
     gamma = draw.choice([small(draw), array(draw), fsl_num.Discrete(rates=[0.1, 0.2], batch_sizes=1.0)])
     return described("Problem", make, model_of(draw), gamma=gamma, **some(draw, 0.8, horizon=number(draw)))
 
 
 def call_solve(draw):
-    more = some(
+    options = some(
         draw,
         0.1,
         digits=draw.choice([15, 20, 10**5, 3, "x", math.nan]),
         rtol=draw.choice([1e-6, 0.0, 1.0, "x"]),
         method=draw.choice(["secular", "panels", "auto", "x", 3]),
     )
-    return described("solve", solve, built(draw), moments(draw), **more)
+    return described("solve", solve, built(draw), moments(draw), **options)
 
 
 def call_neumann(draw):
@@ -210,13 +210,15 @@ def call_functional_scaling_law(draw):
         if draw.random() > draw.oddness
         else draw.choice(ODD)
     )
-    more = some(draw, 0.2, rtol=draw.choice([1e-6, 0.0, 1.0, "x"]))
-    return described("functional_scaling_law", fsl_num.functional_scaling_law, model, plan, **more)
+    options = some(draw, 0.2, rtol=draw.choice([1e-6, 0.0, 1.0, "x"]))
+    return described("functional_scaling_law", fsl_num.functional_scaling_law, model, plan, **options)
 
 
 def call_exact_risk(draw):
-    def make(model, rates, batch, **more):
-        return fsl_num.exact_risk(fsl_num.Regression(fsl_num.Model(**model)), rates, batch, **more).excess_risk.tolist()
+    def make(model, rates, batch, **settings):
+        return fsl_num.exact_risk(
+            fsl_num.Regression(fsl_num.Model(**model)), rates, batch, **settings
+        ).excess_risk.tolist()
 
     model = model_of(draw) | {"size": draw.choice([1, 4, 16])}
     return described(
@@ -225,15 +227,15 @@ def call_exact_risk(draw):
 
 
 def call_simulate(draw):
-    def make(rates, **more):
+    def make(rates, **settings):
         problem = fsl_num.Regression(fsl_num.Model(s=0.5, beta=2.0, size=4, noise=1.0))
-        return fsl_num.simulate_sgd(problem, rates, **more).excess_risk.tolist()
+        return fsl_num.simulate_sgd(problem, rates, **settings).excess_risk.tolist()
 
-    more = {"runs": draw.choice([2, 3, 10]) if draw.random() > draw.oddness else steps(draw)}
-    more |= {"seed": draw.choice([0, 1, 7])} | some(
+    options = {"runs": draw.choice([2, 3, 10]) if draw.random() > draw.oddness else steps(draw)}
+    options |= {"seed": draw.choice([0, 1, 7])} | some(
         draw, 0.2, seed=number(draw, 2.0), every=steps(draw), dtype=draw.choice(["float32", "x", None])
     )
-    return described("simulate_sgd", make, array(draw), **more)
+    return described("simulate_sgd", make, array(draw), **options)
 
 
 def call_curve(draw):
@@ -246,10 +248,10 @@ def call_curve(draw):
     if draw.random() < 0.5:
         name = draw.choice(list(columns))
         columns[name] = [*columns[name][:-1], draw.choice(ODD)] if draw.random() < 0.7 else draw.choice(ODD_TIMES)
-    more = some(draw, 0.1, warmup=steps(draw), batch_size=number(draw), model_size=number(draw), between="x")
+    options = some(draw, 0.1, warmup=steps(draw), batch_size=number(draw), model_size=number(draw), between="x")
     if draw.random() < 0.5:
-        return described("curve_from", fsl_num.curve_from, columns, **more)
-    return described("LossCurve", fsl_num.LossCurve, columns["step"], columns["loss"], columns["lr"], **more)
+        return described("curve_from", fsl_num.curve_from, columns, **options)
+    return described("LossCurve", fsl_num.LossCurve, columns["step"], columns["loss"], columns["lr"], **options)
 
 
 def call_plan(draw):

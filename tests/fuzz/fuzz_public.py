@@ -146,11 +146,11 @@ def hostile_call_of(name, draw):
     arguments = {**dict(enumerate(positional)), **named}
     try:
         known = inspect.signature(function)
-        given = known.bind_partial(*positional, **named).arguments
-        more = [key for key, parameter in known.parameters.items() if key not in given and parameter.kind in _BY_NAME]
+        bound = known.bind_partial(*positional, **named).arguments
+        unsaid = [key for key, parameter in known.parameters.items() if key not in bound and parameter.kind in _BY_NAME]
     except (ValueError, TypeError):
-        more = []
-    keys = list(dict.fromkeys([*arguments, *more]))
+        unsaid = []
+    keys = list(dict.fromkeys([*arguments, *unsaid]))
     for key in draw.sample(keys, min(len(keys), draw.choice([1, 1, 2]))):
         before = arguments.get(key)
         if isinstance(before, list | tuple) and before and draw.random() < 0.3:  # one entry alone

@@ -52,8 +52,8 @@ _COMPARISON = {
 _UNSEEN_DECORATORS = ("cache", "lru_cache", "functools.cache", "functools.lru_cache", "overload", "runtime_checkable")
 
 
-def _named(operators, wanted):
-    return tuple(operator for operator in operators if operator.__name__.split("_", 1)[-1] in wanted)
+def _named(operators, names):
+    return tuple(operator for operator in operators if operator.__name__.split("_", 1)[-1] in names)
 
 
 FAMILIES = {

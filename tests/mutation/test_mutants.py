@@ -89,8 +89,8 @@ def test_the_report_gives_the_reasons_of_the_survivors(capsys):
         }
         for entry in known
     ]
-    other = {"path": "f.py", "line": 1, "kind": "number", "change": ["a", "b"], "killed": False}
-    assert report([*records, other, {"killed": True}], 100, 0.5) == 1
+    survivor = {"path": "f.py", "line": 1, "kind": "number", "change": ["a", "b"], "killed": False}
+    assert report([*records, survivor, {"killed": True}], 100, 0.5) == 1
     told = capsys.readouterr().out
     different = sum(not entry.get("same", False) for entry in known) + 2
     assert told.startswith(f"1 of {len(known) + 2} mutants killed") and f"\n1 of {different} (" in told

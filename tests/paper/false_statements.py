@@ -123,9 +123,9 @@ def order(power=None, log_power=None):
     def change(statement, sample, formula):
         if isinstance(statement, End):
             return End(change(statement.order, sample, formula))
-        other = {"power": power, "log power": log_power}
-        given = {name: _at(value, sample) for name, value in other.items() if value is not None}
-        return replace(statement, exponents={**statement.exponents, **given})
+        powers = {"power": power, "log power": log_power}
+        exponents = {name: _at(value, sample) for name, value in powers.items() if value is not None}
+        return replace(statement, exponents={**statement.exponents, **exponents})
 
     return change
 

@@ -95,5 +95,5 @@ def test_the_printed_order_is_the_one_that_is_judged(name, place, change):
     assert not any(unlike(subject, sample, subject.says(sample)) for sample in samples)
     parts[place] = dataclasses.replace(parts[place], right=change(parts[place].right))
     stated = AllOf(tuple(parts)) if len(parts) > 1 else parts[0]
-    other = dataclasses.replace(subject, stated=stated)
-    assert any(unlike(other, sample, other.says(sample)) for sample in samples)
+    changed = dataclasses.replace(subject, stated=stated)
+    assert any(unlike(changed, sample, changed.says(sample)) for sample in samples)

@@ -55,11 +55,11 @@ def file_of(cache):
 
 
 def test_the_previous_result_is_the_one_used_last(kept):
-    other = made_up(verdict=Verdict.REFUTED, passes=False)
+    refuted = made_up(verdict=Verdict.REFUTED, passes=False)
     assert Cache(kept.folder / "empty").previous(QUICK, "quick") is None
     os.utime(file_of(kept), (1, 1))
-    kept.put(QUICK, "quick", 1, other)
-    assert kept.previous(QUICK, "quick") == other
+    kept.put(QUICK, "quick", 1, refuted)
+    assert kept.previous(QUICK, "quick") == refuted
     newest = next(path for path in kept.folder.rglob("*.json") if path.stat().st_mtime > 1)
     os.utime(newest, (2, 2))
     assert kept.get(QUICK, "quick", 0) == made_up() == kept.previous(QUICK, "quick")
@@ -102,9 +102,9 @@ def test_a_record_is_read_back_exactly():
 def test_a_record_that_is_none_is_refused(changes):
     with pytest.raises((ValueError, TypeError)):
         Outcome.from_json(made_up().to_exact_json() | changes)
-    for other in ({}, [], None, "text"):
+    for record in ({}, [], None, "text"):
         with pytest.raises((ValueError, TypeError)):
-            Outcome.from_json(other)
+            Outcome.from_json(record)
 
 
 # ---- hits and misses -------------------------------------------------------------------------------------------------
@@ -277,8 +277,8 @@ def test_a_broken_file_is_checked_again_and_replaced(spoil, kept):
 
 def test_a_file_of_another_claim_is_not_taken(kept):
     mine = file_of(kept)
-    other = claim("approximation-error/one-more")
-    kept.put(other, "quick", 0, made_up(claim_id=other.id))
+    second = claim("approximation-error/one-more")
+    kept.put(second, "quick", 0, made_up(claim_id=second.id))
     (theirs,) = set(kept.folder.rglob("*.json")) - {mine}
     mine.write_bytes(theirs.read_bytes())
     assert kept.get(QUICK, "quick", 0) is None

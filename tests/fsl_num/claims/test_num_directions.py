@@ -95,5 +95,5 @@ def test_what_has_no_exponents_is_resolved_by_its_numbers(statement, measured, k
         versions = whole.neighbours(kind, size)
         judged = [version.judge({"part": measured}).holds for version in versions]
         assert versions and (not any(judged) if refused else any(judged)), (size, judged)
-    others = {"power", "log_power", "constant", "bound"} - {kind}
-    assert [neighbour for other in others for neighbour in whole.neighbours(other, 0.1)] == []
+    kinds = {"power", "log_power", "constant", "bound"} - {kind}
+    assert [neighbour for kind_kept in kinds for neighbour in whole.neighbours(kind_kept, 0.1)] == []

@@ -128,8 +128,8 @@ def bare(tex):
     tex = re.sub(r"\\(?:emph|tiny|tfrac|bar|left|right|Big|quad|qquad)(?![A-Za-z])|\\[(),;!\\]|~|&", " ", tex)
     tex = re.sub(r"\\b([A-Za-z])(?![A-Za-z])", r"\\mathbf \1", re.sub(r"\\c([A-Z])(?![A-Za-z])", r"\\mathcal \1", tex))
     tex = re.sub(r"\\frac\{(\\?\w+)\}\{(\\?\w+)\}", r"\1/\2", tex)
-    for name, other in ONE_NAME.items():
-        tex = re.sub(re.escape(name) + r"(?![A-Za-z])", other.replace("\\", r"\\"), tex)
+    for name, replacement in ONE_NAME.items():
+        tex = re.sub(re.escape(name) + r"(?![A-Za-z])", replacement.replace("\\", r"\\"), tex)
     tex = tex.replace("*", r"\ast")
     tex = re.sub(r"\\(?:\}|rbrace)", ")", re.sub(r"\\(?:\{|lbrace)", "(", tex))
     return re.sub(r"[\s{}$]", "", tex)

@@ -123,10 +123,10 @@ def test_what_nobody_verifies_and_who_verifies_nothing_is_found():
     assert open_places([], FEW) == (THEOREM, FORMULA, ALONE)
 
 
-def outcomes(**others):
+def outcomes(**named):
     """Every claim SUPPORTED, but for those named."""
     found = {claim.id: Outcome(claim.id, claim.title, Verdict.SUPPORTED, True, (), (), 0.0) for claim in all_claims()}
-    for claim_id, (verdict, passes) in others.items():
+    for claim_id, (verdict, passes) in named.items():
         found[claim_id] = Outcome(claim_id, "", verdict, passes, (), (), 0.0)
     return found
 

@@ -71,14 +71,14 @@ def test_show_answers_1_for_a_claim_that_fails_unless_it_is_not_verified(run, ca
 
 
 def test_a_label_shows_all_of_its_claims(run, capsys):
-    wanted = [listed.id for listed in all_claims() if listed.label == "lemma:ke-power"]
-    assert len(wanted) > 1
+    ids_of_label = [listed.id for listed in all_claims() if listed.label == "lemma:ke-power"]
+    assert len(ids_of_label) > 1
     assert main(["show", "lemma: ke-power", "--json"]) == 0
-    assert [record["id"] for record in json.loads(capsys.readouterr().out)] == wanted
+    assert [record["id"] for record in json.loads(capsys.readouterr().out)] == ids_of_label
     assert main(["show", "lemma:ke-power"]) == 0
     shown = capsys.readouterr().out
-    assert all(f"{name}: " in shown for name in wanted) and shown.count("\n\n") == len(wanted) - 1
-    run.outcome[wanted[-1]] = record(wanted[-1], Verdict.UNKNOWN, passes=False)
+    assert all(f"{name}: " in shown for name in ids_of_label) and shown.count("\n\n") == len(ids_of_label) - 1
+    run.outcome[ids_of_label[-1]] = record(ids_of_label[-1], Verdict.UNKNOWN, passes=False)
     assert main(["show", "lemma:ke-power"]) == 1
     capsys.readouterr()
 

@@ -88,15 +88,15 @@ def test_several_ids_show_each_erratum(capsys):
 
 def test_the_filters_choose(capsys):
     for kind in {erratum.kind for erratum in errata()}:
-        wanted = [erratum.id for erratum in gravest_first() if erratum.kind == kind]
-        assert [entry["id"] for entry in in_json(capsys, "--kind", kind)] == wanted
-        assert [entry["id"] for entry in in_json(capsys, "--kind", kind.replace(" ", "-"))] == wanted
+        ids_chosen = [erratum.id for erratum in gravest_first() if erratum.kind == kind]
+        assert [entry["id"] for entry in in_json(capsys, "--kind", kind)] == ids_chosen
+        assert [entry["id"] for entry in in_json(capsys, "--kind", kind.replace(" ", "-"))] == ids_chosen
     label = errata()[0].label
-    wanted = [erratum.id for erratum in gravest_first() if erratum.label == label]
-    assert [entry["id"] for entry in in_json(capsys, "--label", label.replace(" ", ""))] == wanted
-    other = next(kind for kind in KINDS if kind != errata()[0].kind)
-    assert in_json(capsys, errata()[0].id, "--kind", other) == []
-    assert answer(capsys, errata()[0].id, "--kind", other)[:2] == (0, "no erratum\n")
+    ids_chosen = [erratum.id for erratum in gravest_first() if erratum.label == label]
+    assert [entry["id"] for entry in in_json(capsys, "--label", label.replace(" ", ""))] == ids_chosen
+    absent = next(kind for kind in KINDS if kind != errata()[0].kind)
+    assert in_json(capsys, errata()[0].id, "--kind", absent) == []
+    assert answer(capsys, errata()[0].id, "--kind", absent)[:2] == (0, "no erratum\n")
 
 
 @pytest.mark.parametrize(

@@ -352,8 +352,8 @@ def test_long_runs_are_averaged_or_thinned_and_that_is_said(runs, capsys):
     command = ["fit", str(runs / "8-1-1.csv"), "--warmup", str(WARMUP), "--law", "momentum", "--starts", "1"]
     command += ["--no-intervals", "--max-rows", "60", "--json"]
     told = []
-    for more in ([], ["--thin"]):
-        assert main([*command, *more]) == 0
+    for options in ([], ["--thin"]):
+        assert main([*command, *options]) == 0
         told.append(json.loads(capsys.readouterr().out))
     assert any("230 rows are averaged over" in note for note in told[0]["notes"])
     assert any("60 of 230 rows are used" in note for note in told[1]["notes"])

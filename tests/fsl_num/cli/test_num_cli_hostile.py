@@ -48,8 +48,8 @@ def test_steps_that_are_tokens_are_refused_with_the_option_that_helps(width, her
 
 
 def test_tokens_of_a_step_by_which_no_number_can_be_divided_are_refused(here, capsys):
-    given = ["--tokens-per-step", "1e-320"]
-    assert "--tokens-per-step must be at least" in refusal(["fit", "run.csv", *FIT, *given], capsys)
+    option = ["--tokens-per-step", "1e-320"]
+    assert "--tokens-per-step must be at least" in refusal(["fit", "run.csv", *FIT, *option], capsys)
 
 
 def test_steps_in_tokens_are_read_as_updates(here):
@@ -136,8 +136,8 @@ def test_a_damaged_fit_is_refused_with_its_field(field, here, capsys):
     saved = json.loads((here / "fit.json").read_text(encoding="utf-8"))
     DAMAGE[field](saved)
     (here / "fit.json").write_text(json.dumps(saved), encoding="utf-8")
-    wanted = ["predict", "--fit", "fit.json", "--schedule", "wsd", "--peak-lr", "0.001", "--steps", "900"]
-    assert f"damaged in its field '{field}'" in refusal(wanted, capsys)
+    command = ["predict", "--fit", "fit.json", "--schedule", "wsd", "--peak-lr", "0.001", "--steps", "900"]
+    assert f"damaged in its field '{field}'" in refusal(command, capsys)
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "1e999"])

@@ -39,15 +39,15 @@ def interruptible():
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def process(words, **more):
-    environment = os.environ | {"PYTHONPATH": ROOT} | more.pop("env", {})
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more}
+def process(words, **settings):
+    environment = os.environ | {"PYTHONPATH": ROOT} | settings.pop("env", {})
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **settings}
     command = [sys.executable, "-m", "fsl_num", *words]
     return subprocess.Popen(command, text=True, env=environment, preexec_fn=interruptible, **pipes)
 
 
-def ended(words, **more):
-    with process(words, **more) as run:
+def ended(words, **settings):
+    with process(words, **settings) as run:
         out, err = run.communicate(timeout=120)
     return run.returncode, out, err
 

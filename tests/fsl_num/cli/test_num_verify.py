@@ -20,9 +20,9 @@ ROOT = Path(__file__).resolve().parents[3]
 def ids():
     """Two claims that are checked in different processes, and quickly."""
     first = next(known for known in all_claims() if known.id == "approximation-error")
-    other = next(known for known in all_claims() if known.id == "sec: effect-lrs/data-over-model")
-    assert (other.family or other.id) != (first.family or first.id)
-    return [first.id, other.id]
+    second = next(known for known in all_claims() if known.id == "sec: effect-lrs/data-over-model")
+    assert (second.family or second.id) != (first.family or first.id)
+    return [first.id, second.id]
 
 
 def verify(ids, *words):

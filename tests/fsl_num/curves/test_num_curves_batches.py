@@ -98,9 +98,9 @@ def test_batch_sizes_that_only_some_runs_say_are_not_used(runs):
 def test_runs_of_one_batch_size_leave_the_noise_of_another_to_theory(runs):
     single = fit([runs["constant 4"], runs["cosine 4"]], "fsl-sgd")
     assert single.law.batches and not any("atch" in text for text in (*single.warnings, *single.notes))
-    kept, other = single.predict(runs["constant 4"]), single.predict(runs["constant 16"])
-    assert other.mean_half_width > 2 * kept.mean_half_width  # measured 2.6; 1 for a law that knows no batch sizes
-    assert "batches are 4 times off" in other.trust and "batch" not in kept.trust
+    kept, unseen = single.predict(runs["constant 4"]), single.predict(runs["constant 16"])
+    assert unseen.mean_half_width > 2 * kept.mean_half_width  # measured 2.6; 1 for a law that knows no batch sizes
+    assert "batches are 4 times off" in unseen.trust and "batch" not in kept.trust
     found = errors(single, {"constant 16": runs["constant 16"], "ramp": runs["ramp"]})
     assert (found[:, 0] <= found[:, 1]).all()
     blind = errors(fit([runs["constant 4"], runs["cosine 4"]], "fsl-full"), {"constant 16": runs["constant 16"]})
@@ -130,7 +130,18 @@ def test_the_slopes_are_those_of_differences():
 def test_longer_steps_of_larger_batches_are_in_the_definition():
     """Update by update: time passes by eta (B/B_ref)^r, and the noise falls with the power q (1 - r)."""
     law = FunctionalLaw(signal_noise=True, batches=True, reference_batch=8.0)
-    given = {"L0": 2.0, "A": 0.5, "B": 0.1, "E": 0.05, "s": 0.6, "c": 3.0, "gamma": 0.5, "c_e": 0.7, "p": 0.8, "q": 0.9}
+    parameters = {
+        "L0": 2.0,
+        "A": 0.5,
+        "B": 0.1,
+        "E": 0.05,
+        "s": 0.6,
+        "c": 3.0,
+        "gamma": 0.5,
+        "c_e": 0.7,
+        "p": 0.8,
+        "q": 0.9,
+    }
     for r in (0.0, 0.5):
         time = np.append(0.0, np.cumsum(COSINE * (RAMP / 8.0) ** r))
         signal = (1.0 + 0.7 * time) ** -0.6
@@ -138,7 +149,7 @@ def test_longer_steps_of_larger_batches_are_in_the_definition():
         for k in (500, 2500, STEPS):
             kept = (1.0 + 3.0 * (time[k] - time[: k + 1])) ** -0.5
             expected = 2.0 + 0.5 * signal[k] + level[:k] @ np.diff(kept)
-            predicted = law.predict(Plan(COSINE, [k], 0, RAMP), {**given, "r": r})
+            predicted = law.predict(Plan(COSINE, [k], 0, RAMP), {**parameters, "r": r})
             assert predicted == pytest.approx([expected], rel=3e-6)  # as of the other laws: what the modes leave
 
 
@@ -173,9 +184,9 @@ def test_the_slopes_of_merged_updates_are_those_of_differences(batches):
 @pytest.mark.parametrize(("kind", "most"), [("convolutions", 0.012), ("transformer", 0.06)])
 def test_small_networks_under_adam_are_predicted_at_other_batch_sizes(kind, most):
     """From a constant rate and two decays: mean errors of ten other runs, and of plain descent beside them."""
-    others = of_batches(kind)
-    known = [others.pop(name) for name in ("constant", "wsd", "wsd_fourfold")]
-    adaptive, plain = errors(fit(known), others), errors(fit(known, "fsl-sgd", intervals=False), others)
+    runs_left = of_batches(kind)
+    known = [runs_left.pop(name) for name in ("constant", "wsd", "wsd_fourfold")]
+    adaptive, plain = errors(fit(known), runs_left), errors(fit(known, "fsl-sgd", intervals=False), runs_left)
     assert adaptive[:, 0].mean() < most and adaptive[:, 0].mean() < 0.7 * plain[:, 0].mean()
     assert (adaptive[:, 0] <= adaptive[:, 1]).mean() >= 0.5
 
@@ -189,19 +200,25 @@ def test_a_design_is_for_its_batch_size(fitted):
 
 def test_a_run_under_way_goes_on_with_its_batches_unless_others_are_asked_for(fitted):
     run = Plan(np.full(500, 1e-3), batch_sizes=8.0)
-    asked = {given: design_schedule(fitted, 2000, run=run, batch_size=given, second=None) for given in (None, 1.0)}
-    assert {given: float(design.plan.batch_sizes[-1]) for given, design in asked.items()} == {None: 8.0, 1.0: 1.0}
+    asked = {
+        batch_size: design_schedule(fitted, 2000, run=run, batch_size=batch_size, second=None)
+        for batch_size in (None, 1.0)
+    }
+    assert {batch_size: float(design.plan.batch_sizes[-1]) for batch_size, design in asked.items()} == {
+        None: 8.0,
+        1.0: 1.0,
+    }
 
 
 def test_a_plan_chooses_among_the_batch_sizes_fitted(fitted):
     plan = plan_from_fit(fitted, data=16_000)
     batch = plan["batch_size"].value
     assert 4.0 <= batch <= 16.0 and plan["steps"].value == int(16_000 / batch)
-    others = [plan_from_fit(fitted, data=16_000, batch_size=size)["loss"].value for size in (4, 16)]
-    assert plan["loss"].value <= min(others)
+    losses = [plan_from_fit(fitted, data=16_000, batch_size=size)["loss"].value for size in (4, 16)]
+    assert plan["loss"].value <= min(losses)
     assert "between the smallest and the largest batch" in plan["batch_size"].basis
-    given = plan_from_fit(fitted, data=16_000, batch_size=8)["batch_size"].basis
-    assert given == "as given; without it the best of those fitted is taken"
+    basis = plan_from_fit(fitted, data=16_000, batch_size=8)["batch_size"].basis
+    assert basis == "as given; without it the best of those fitted is taken"
 
 
 def test_a_plan_says_where_its_only_batch_size_comes_from(runs):

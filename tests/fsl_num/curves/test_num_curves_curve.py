@@ -111,8 +111,8 @@ def test_warmup_is_rebuilt_and_its_rows_are_not_used():
 
 def test_rows_before_the_first_update_that_trains_are_not_used():
     rates = [0.0, 0.0, 0.1, 0.1, 0.1]
-    for more in ({"lr": rates}, {"schedule": rates}):
-        curve = LossCurve([0, 1, 2, 3, 4], [5.0, 5.0, 5.0, 4.0, 3.9], warmup=0, **more)
+    for columns in ({"lr": rates}, {"schedule": rates}):
+        curve = LossCurve([0, 1, 2, 3, 4], [5.0, 5.0, 5.0, 4.0, 3.9], warmup=0, **columns)
         assert curve.plan.recorded.tolist() == [3, 4]
         assert curve.observed.tolist() == [4.0, 3.9]
     with pytest.raises(CurveError, match="with all of them 0 there is no training"):

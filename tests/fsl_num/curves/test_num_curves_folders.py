@@ -24,8 +24,8 @@ def test_a_log_that_lacks_half_is_left_out_of_a_folder_of_whole_runs_and_is_name
     assert [curve.name for curve in curves] == ["one", "two"]
     for curve in curves:
         assert any(f"left out of the folder: half, with no {lacking}" in note for note in curve.notes)
-    others = folder_of(tmp_path / "others", three=GOOD, half=alone)
-    assert [curve.name for curve in read_curves([runs, others])] == ["one", "two", "three"]
+    folder = folder_of(tmp_path / "others", three=GOOD, half=alone)
+    assert [curve.name for curve in read_curves([runs, folder])] == ["one", "two", "three"]
 
 
 def test_what_could_be_one_run_with_a_log_left_out_is_not_left_out(tmp_path):

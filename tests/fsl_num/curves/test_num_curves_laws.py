@@ -107,11 +107,11 @@ def test_merging_steps_changes_little(name):
     rates = np.where(k < 2000, 3e-4 * k / 2000, 3e-5 + 1.35e-4 * (1 + np.cos(np.pi * (k - 2000) / (size - 2000))))
     rates[24_000:] *= 0.3
     plan = Plan(rates, np.arange(2100, size, 400), 2000)
-    given = {**GIVEN[name], "c": 100.0, "c4": 100.0, "gamma": 0.5, "c23": 400.0, "C": 400.0, "decay": 0.9995}
-    given = {key: given[key] for key in GIVEN[name]}
+    parameters = {**GIVEN[name], "c": 100.0, "c4": 100.0, "gamma": 0.5, "c23": 400.0, "C": 400.0, "decay": 0.9995}
+    parameters = {key: parameters[key] for key in GIVEN[name]}
     if name == "momentum":
-        given["C"] = 0.4
-    merged, exact = (law(name).bind([plan], detail)(law(name).vector(given))[0] for detail in ("fit", "exact"))
+        parameters["C"] = 0.4
+    merged, exact = (law(name).bind([plan], detail)(law(name).vector(parameters))[0] for detail in ("fit", "exact"))
     # a fit may merge more than a prediction: a tenth of the rounding of a log with four digits is 1e-5
     assert np.abs(merged - exact).max() < 1e-5
 
@@ -127,10 +127,10 @@ def test_exponentials_make_a_power_law_memory():
 def test_the_ansatz_without_its_shortcut_is_the_convolution():
     """Summed by parts the convolution with p = 1 is the ansatz with c2 = 0, but for warmup."""
     plan = Plan(COSINE[WARMUP:], RECORDED - WARMUP, 0)
-    given = {**GIVEN["fsl-simplified"], "c_e": 1e9, "A": 0.4 * 1e9**0.6}  # (1 + c_e t)^-s is t^-s
+    parameters = {**GIVEN["fsl-simplified"], "c_e": 1e9, "A": 0.4 * 1e9**0.6}  # (1 + c_e t)^-s is t^-s
     ansatz = {"L0": 2.5, "c1": 0.4, "c23": 300.0, "c2": 0.0, "s": 0.6, "c4": 7.0, "gamma": 0.5}
     start = plan.rates[0] / 1e-3 * 0.3 * (1 - (1 + 7.0 * plan.intrinsic_time) ** -0.5)  # the rise at the first step
-    left = FunctionalLaw(free_amplitude=False).predict(plan, given)
+    left = FunctionalLaw(free_amplitude=False).predict(plan, parameters)
     assert left == pytest.approx(AnsatzLaw().predict(plan, ansatz) + start, rel=3e-6)
 
 

@@ -34,9 +34,9 @@ def test_a_log_of_this_shape_is_read_unaided(shape, tmp_path):
     assert said.batch is None or np.median(curve.batch_size) == pytest.approx(said.batch)
 
 
-def rows_of(steps, loss="loss", **more):
+def rows_of(steps, loss="loss", **columns):
     steps = np.asarray(steps)
-    return {"step": steps, "lr": rate(steps), loss: 2.0 + 1.0 / steps, **more}
+    return {"step": steps, "lr": rate(steps), loss: 2.0 + 1.0 / steps, **columns}
 
 
 def records_of(table):

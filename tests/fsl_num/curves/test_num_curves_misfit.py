@@ -85,9 +85,9 @@ def held(size, runs=16):
     """The share of mean final losses of runs with a misfit that intervals of 90 % hold."""
     inside = []
     for seed in range(runs):
-        *fitted, other = missed(seed, size)
-        prediction = fit(fitted, "fsl", starts=1).predict(other)
-        inside.append(abs(np.log(other.loss[-3:] / prediction.loss[-3:]).mean()) < prediction.mean_half_width)
+        *fitted, unseen = missed(seed, size)
+        prediction = fit(fitted, "fsl", starts=1).predict(unseen)
+        inside.append(abs(np.log(unseen.loss[-3:] / prediction.loss[-3:]).mean()) < prediction.mean_half_width)
     return np.mean(inside)
 
 

@@ -65,8 +65,10 @@ def test_a_candidate_that_ends_within_its_warmup_is_refused(constant):
 def test_several_targets_are_weighed_together(constant):
     targets = {"wsd": plan("wsd"), "cosine": plan("cosine")}
     found = next_run(constant, targets, {"drop": plan("drop")})
-    alone, other = (next_run(constant, plan_of_target, {"drop": plan("drop")}) for plan_of_target in targets.values())
-    together = np.sqrt(np.mean([alone.proposed.half_width**2, other.proposed.half_width**2]))
+    alone, opposite = (
+        next_run(constant, plan_of_target, {"drop": plan("drop")}) for plan_of_target in targets.values()
+    )
+    together = np.sqrt(np.mean([alone.proposed.half_width**2, opposite.proposed.half_width**2]))
     assert found.proposed.half_width == pytest.approx(together, rel=1e-12)
     assert len(found.targets) == 2
 

@@ -41,12 +41,12 @@ def test_a_run_of_another_peak_is_one_of_shorter_or_longer_steps(times, fastest,
     peak, truth = times * PEAK, {**TRUTH, "P_c": fastest * PEAK}
     pace = ((1 + 1 / fastest) / (1 + times / fastest)) ** 2
     plain = FunctionalLaw(signal_noise=True)
-    others = {name: value for name, value in TRUTH.items() if name != "P_c"}
-    wanted = plain.predict(Plan(peak * SHAPES[shape] * pace, [500, STEPS]), others)
+    without_peak = {name: value for name, value in TRUTH.items() if name != "P_c"}
+    expected = plain.predict(Plan(peak * SHAPES[shape] * pace, [500, STEPS]), without_peak)
     rates = Plan(peak * SHAPES[shape], [500, STEPS])
-    np.testing.assert_allclose(LAW.predict(rates, truth), wanted, rtol=1e-12)
+    np.testing.assert_allclose(LAW.predict(rates, truth), expected, rtol=1e-12)
     law_there, theta = at_peak(LAW, LAW.vector(truth), peak)
-    np.testing.assert_allclose(law_there.predict(rates, theta), wanted, rtol=1e-12)
+    np.testing.assert_allclose(law_there.predict(rates, theta), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("batches", [False, True])
@@ -143,8 +143,8 @@ def test_language_models_at_other_peaks_are_predicted_by_it(kind):
     Measured 4.2 and 6.8 %, and 12 and 18 % of a law whose intrinsic time is the plain sum of the learning rates.
     """
     known = networks(kind)
-    others = {name: run for name, run in known.items() if run.plan.peak != known["wsd"].plan.peak}
-    chosen = {**others, "constant": known["constant"], "wsd": known["wsd"]}
+    unseen = {name: run for name, run in known.items() if run.plan.peak != known["wsd"].plan.peak}
+    chosen = {**unseen, "constant": known["constant"], "wsd": known["wsd"]}
     (error, held, _), (plain, *_) = (summary(judged(chosen, ("constant", "wsd"), law)) for law in ("auto", "fsl-full"))
     assert error < 0.5 * plain and held > 0.9
 
@@ -156,8 +156,8 @@ def test_a_real_model_at_another_peak_is_predicted_by_it():
     Measured .5 and .2 %, and 1.3 and .8 % of the plain sum.
     """
     known = branches()
-    for own, other in (("0.001", "0.0005"), ("0.0005", "0.001")):
+    for own, peak in (("0.001", "0.0005"), ("0.0005", "0.001")):
         names = [f"constant_peak_{own}", f"linear_0.2_peak_{own}"]
-        chosen = {name: run for name, run in known.items() if name in names or name.endswith(other)}
+        chosen = {name: run for name, run in known.items() if name in names or name.endswith(peak)}
         error, plain = (summary(judged(chosen, names, law, False))[0] for law in ("auto", "fsl-full"))
         assert error < 0.5 * plain, (error, plain)

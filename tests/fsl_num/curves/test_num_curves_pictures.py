@@ -31,7 +31,7 @@ def test_errors_of_laws_are_numbered_in_plain_decimals_that_do_not_overlap():
     axes.figure.draw_without_rendering()
     boxes = [label.get_window_extent() for label in axes.get_xticklabels(which="both") if label.get_text()]
     boxes = sorted((box for box in boxes if box.width), key=lambda box: box.x0)
-    assert len(boxes) > 3 and all(box.x1 < other.x0 for box, other in zip(boxes, boxes[1:], strict=False))
+    assert len(boxes) > 3 and all(box.x1 < following.x0 for box, following in zip(boxes, boxes[1:], strict=False))
 
 
 def test_a_curve_is_drawn_with_its_rates():
@@ -42,19 +42,19 @@ def test_a_curve_is_drawn_with_its_rates():
 
 def test_a_prediction_is_drawn_with_its_interval_the_rows_fitted_and_those_measured():
     pytest.importorskip("matplotlib")
-    fitted, other = fit(NOISY, "fsl", starts=1), run("wsd", noise=5e-4)
-    axes = fitted.predict(other).plot()
+    fitted, unseen = fit(NOISY, "fsl", starts=1), run("wsd", noise=5e-4)
+    axes = fitted.predict(unseen).plot()
     rows, measured, line = axes.lines[:3], axes.lines[3], axes.lines[4]
     assert [len(line.get_xdata()) for line in rows] == [len(run) for run in NOISY]
-    assert measured.get_ydata().tolist() == other.observed.tolist() and len(axes.collections) == 1
+    assert measured.get_ydata().tolist() == unseen.observed.tolist() and len(axes.collections) == 1
     assert line.get_label().startswith("wsd: 3.") and "+-" in line.get_label()
     rate = axes.figure.axes[1]
-    assert rate.lines[0].get_ydata().tolist() == other.plan.rates.tolist()
+    assert rate.lines[0].get_ydata().tolist() == unseen.plan.rates.tolist()
     # of a schedule nothing is measured, and of its last step alone a point with its interval
     last = fitted.predict(step_rates("linear", peak=PEAK, steps=900), recorded=[900]).plot()
     assert last.lines[-1].get_marker() == "o" and len(last.lines) == 4 and len(last.collections) == 1
     assert max(line.get_xdata().max() for line in last.lines) == 900  # rows fitted beyond its end are not shown
-    alone = fitted.predict(other, None).plot(ax=axes_to_draw_on())
+    alone = fitted.predict(unseen, None).plot(ax=axes_to_draw_on())
     assert not alone.collections
 
 

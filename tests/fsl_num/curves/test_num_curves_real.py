@@ -71,7 +71,7 @@ def test_the_default_law_is_as_good_as_its_first_version(name):
 def test_a_fit_to_one_curve_warns_where_the_others_may_come_out_wrong(size, name, enough):
     known = curves(size)
     result = fitted(known[name])
-    scores = result.scores([other for key, other in known.items() if key != name]).values()
+    scores = result.scores([run for key, run in known.items() if key != name]).values()
     warned = any("do not determine the final loss" in note for note in result.notes)
     # identified to one per cent, as the fit says it of the usual schedules, is the mean of the worst rows
     assert warned or mean_score(scores).worst_relative_error < 0.01

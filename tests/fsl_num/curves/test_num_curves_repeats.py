@@ -34,22 +34,22 @@ def test_the_difference_of_two_runs_is_found_up_to_the_noise_of_their_rows(offse
 def test_branches_of_one_run_and_runs_of_other_rates_sizes_or_batches_say_nothing():
     trunk = run(CONSTANT, 0.0, "a")
     branch = LossCurve(STEPS, trunk.loss * np.where(STEPS > 300, 0.9, 1.0), lr=np.array(DECAYED)[STEPS - 1])
-    others = [
+    unlike = [
         run([0.02] * 400, 0.1, "other rate"),
         run(CONSTANT, 0.1, "other size", model_size=1e6),
         run(CONSTANT, 0.1, "other batch", batch_size=2.0),
     ]
     assert seed_variance([trunk, branch]) == (0.0, ())
-    for other in others:
-        assert seed_variance([trunk, other]) == (0.0, ())
+    for branch_or_run in unlike:
+        assert seed_variance([trunk, branch_or_run]) == (0.0, ())
 
 
 def test_a_run_and_its_branches_count_once():
-    trunk, other = run(CONSTANT, 0.0, "a", 1), run(CONSTANT, 0.02, "b", 2)
+    trunk, second = run(CONSTANT, 0.0, "a", 1), run(CONSTANT, 0.02, "b", 2)
     branch = LossCurve(STEPS, trunk.loss * np.where(STEPS > 300, 0.9, 1.0), lr=np.array(DECAYED)[STEPS - 1])
-    variance, pairs = seed_variance([trunk, branch, other])
+    variance, pairs = seed_variance([trunk, branch, second])
     assert len(pairs) == 1
-    assert (variance, pairs) == seed_variance([trunk, other])
+    assert (variance, pairs) == seed_variance([trunk, second])
 
 
 def test_intervals_hold_what_seeds_differ_by():

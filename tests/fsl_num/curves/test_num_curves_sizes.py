@@ -78,8 +78,8 @@ def test_one_size_tells_its_level_alone():
     found = fit(curves([1e5]), "fsl-sizes", starts=1)
     assert "cannot be identified from one size" in " ".join(found.report.sentences)
     assert unidentified(found.law, found.curves[0:1] and [curve.plan for curve in found.curves]) == ("L0", "D", "beta")
-    other = found.predict(curve(1e8, "cosine", noise=0.0))
-    assert other.upper[-1] / other.lower[-1] > 1.5
+    prediction = found.predict(curve(1e8, "cosine", noise=0.0))
+    assert prediction.upper[-1] / prediction.lower[-1] > 1.5
 
 
 @pytest.mark.parametrize("name", ["fsl-sizes", "fsl-ansatz-sizes", "chinchilla"])

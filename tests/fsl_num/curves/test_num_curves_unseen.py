@@ -75,18 +75,18 @@ def test_a_log_that_begins_behind_a_tenth_of_its_steps_is_no_warmup_by_default()
 
 def test_what_was_found_holds_for_every_other_run_that_begins_late():
     found = fit(log(shape(True)), intervals=False)
-    other, truth = log(shape(True, "linear")), log(shape(True, "linear"), warmup=FIRST)
+    late, truth = log(shape(True, "linear")), log(shape(True, "linear"), warmup=FIRST)
     again = FitResult.from_json(found.to_json())
     for result in (found, again):
         assert result.warmed and result.warnings
-        assert result.predict(other, None).loss == pytest.approx(result.predict(truth, None).loss, rel=1e-9)
-    assert design_schedule(found, 2 * STEPS, run=other, from_step=6000).rates[:6000] == pytest.approx(
+        assert result.predict(late, None).loss == pytest.approx(result.predict(truth, None).loss, rel=1e-9)
+    assert design_schedule(found, 2 * STEPS, run=late, from_step=6000).rates[:6000] == pytest.approx(
         truth.plan.rates[:6000]
     )
-    ends = [forecast(run, 2 * STEPS, intervals=False).main.plan.times[-1] for run in (other, truth)]
+    ends = [forecast(run, 2 * STEPS, intervals=False).main.plan.times[-1] for run in (late, truth)]
     assert ends[0] == pytest.approx(ends[1], rel=1e-9)
     # what is known is not asked for: a warmup that was said, a schedule, rows from the start
-    assert truth.unseen == 0 == LossCurve(other.step, other.loss, schedule=shape(True)).unseen
+    assert truth.unseen == 0 == LossCurve(late.step, late.loss, schedule=shape(True)).unseen
     assert LossCurve(np.arange(50, STEPS, 50), np.ones(159), lr=[PEAK] * 159).unseen == 0
 
 
@@ -258,12 +258,12 @@ def test_a_log_of_the_last_steps_alone_is_refused_with_what_settles_it():
 def test_runs_that_share_no_law_are_said_not_to(tmp_path, capsys):
     rates = shape(True)
     step, loss = losses(rates)
-    first, other = (written(tmp_path / f"{name}.csv", rates, loss * f) for name, f in (("small", 1.0), ("large", 0.7)))
+    first, second = (written(tmp_path / f"{name}.csv", rates, loss * f) for name, f in (("small", 1.0), ("large", 0.7)))
     words = "no law was found that describes this"
-    assert main(["fit", first, other, "--predict", "linear", "--no-intervals"]) == 0
+    assert main(["fit", first, second, "--predict", "linear", "--no-intervals"]) == 0
     found = " ".join(capsys.readouterr().out.split())
     assert words in found and "small (" in found and "fit each kind alone" in found
-    assert main(["forecast", first, "--others", other, "--to", "12000", "--no-intervals"]) == 0
+    assert main(["forecast", first, "--others", second, "--to", "12000", "--no-intervals"]) == 0
     assert words in " ".join(capsys.readouterr().out.split())
     assert main(["fit", first, "--predict", "linear", "--no-intervals"]) == 0
     assert words not in " ".join(capsys.readouterr().out.split())

@@ -98,7 +98,7 @@ def test_no_schedule_lies_below_the_bound_nor_below_the_optimum(values, steps, f
     found = optimum(law("fsl-full"), vector(values), fixed, count, 0.0, PEAK, "non-increasing" if falling else "free")
     loss = fixed.objective(law("fsl-full"), vector(values))
     draw = np.random.default_rng(seed)
-    rivals = [family_rates(family, given, count, 0.0, PEAK) for family, given in BASELINES.values()]
+    rivals = [family_rates(family, choices, count, 0.0, PEAK) for family, choices in BASELINES.values()]
     rivals += [
         family_rates(name, member, count, 0.0, PEAK) for name in FAMILIES for member in FAMILIES[name].tried[::7]
     ]
@@ -152,9 +152,11 @@ def test_the_unit_of_the_rates_does_not_matter(factor):
     scaled |= {name: THETA[name] / factor for name in ("c", "c_e")}
     usual = optimum(law("fsl-full"), vector(THETA), past(400), 380, 0.0, PEAK, "non-increasing")
     fixed = Past(factor * past(400).rates, past(400).warmup)
-    other = optimum(law("fsl-full"), vector(scaled), fixed, 380, 0.0, factor * PEAK, "non-increasing")
-    assert abs(usual.loss - other.loss) < 1e-9
-    assert np.abs(other.rates / factor - usual.rates).max() < 1e-4 * PEAK  # the loss is flat: 1e-12 in it is 1e-6 here
+    rescaled = optimum(law("fsl-full"), vector(scaled), fixed, 380, 0.0, factor * PEAK, "non-increasing")
+    assert abs(usual.loss - rescaled.loss) < 1e-9
+    assert (
+        np.abs(rescaled.rates / factor - usual.rates).max() < 1e-4 * PEAK
+    )  # the loss is flat: 1e-12 in it is 1e-6 here
 
 
 def test_the_momentum_law_is_convex_and_its_optimum_certified():

@@ -28,8 +28,8 @@ def test_the_schedule_chosen_after_two_or_three_runs_is_nearly_the_best_and_inte
         assert mean < 0.005 and largest < 0.015 and error < gain and held > 0.7
     usual = draws.final_loss_of
 
-    def without_errors(*given):
-        found = usual(*given)
+    def without_errors(*arguments):
+        found = usual(*arguments)
         return draws.FinalLoss(found.rates, found.loss, 0.0 * found.drawn, found.states)
 
     held = [outcome[6] for outcome in outcomes.values()]

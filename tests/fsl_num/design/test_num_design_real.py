@@ -47,8 +47,8 @@ def outcome(names, peaks, peak):
     point, end, measured = cells[chosen]
     gains = {}
     for name in ("cosine_to_0", "cosine_to_tenth", "linear_0.9"):
-        other, rival, seen = of(name)
-        gains[name] = other - point, half_width_of_difference(result, rival, end, 0.9), seen - measured
+        loss, rival, seen = of(name)
+        gains[name] = loss - point, half_width_of_difference(result, rival, end, 0.9), seen - measured
     regret = measured - min(cell[-1] for cell in cells.values())
     print(names, peak, chosen, round(regret, 4), gains)
     return chosen, regret, gains

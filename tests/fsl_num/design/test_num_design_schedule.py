@@ -117,15 +117,15 @@ def test_a_member_of_a_family_says_what_is_better_outside_and_is_not_compared_wi
 
 
 def test_the_best_over_the_draws_is_best_in_their_mean():
-    plain, other = design(), design(over_draws=True)
+    plain, averaged = design(), design(over_draws=True)
     samples = noisy_fit().posterior.samples
     past = Past(plain.rates[:WARMUP], WARMUP)
     of_one, of_other = (
-        losses_of_draws(noisy_fit().law, samples, past, design_.rates[WARMUP:]).mean() for design_ in (plain, other)
+        losses_of_draws(noisy_fit().law, samples, past, design_.rates[WARMUP:]).mean() for design_ in (plain, averaged)
     )
-    assert other.regret_of_fit >= 0.0 and of_other <= of_one
-    assert abs(of_one - of_other - other.regret_of_fit) < 1e-12
-    assert other.loss >= plain.loss - 1e-9  # under the best fit the other is the optimum
+    assert averaged.regret_of_fit >= 0.0 and of_other <= of_one
+    assert abs(of_one - of_other - averaged.regret_of_fit) < 1e-12
+    assert averaged.loss >= plain.loss - 1e-9  # under the best fit the other is the optimum
     with pytest.raises(ValueError, match="no intervals"):
         design_schedule(noisy_fit(intervals=False), STEPS, over_draws=True)
 
@@ -178,13 +178,13 @@ def test_the_next_run_is_named_where_schedules_cannot_be_separated():
 
 def test_a_second_law_scores_the_design():
     found = design()
-    other = found.second_law
-    assert other.name == "multi-power" and set(other.baselines) == set(found.baselines)
+    second_law = found.second_law
+    assert second_law.name == "multi-power" and set(second_law.baselines) == set(found.baselines)
     again = design_schedule(noisy_fit(), STEPS, warmup=WARMUP, second=noisy_fit("momentum", intervals=False)).second_law
     assert again.name == "momentum"
     assert abs(again.loss - noisy_fit("momentum", intervals=False).predict(found.plan, None).final) < 1e-9
     saved = design_schedule(FitResult.from_json(noisy_fit().to_json()), STEPS, warmup=WARMUP)
-    assert saved.second_law == other
+    assert saved.second_law == second_law
     assert design_schedule(noisy_fit(), STEPS, second=None).second_law is None
     assert SecondLaw("x", 2.0, {"a": 1.9, "b": 2.1}).better == ("a",)
 
@@ -243,12 +243,14 @@ def test_a_second_law_that_cannot_be_fitted_is_said():
 
 def test_a_second_law_is_fitted_to_the_runs_of_the_same_model_size():
     sized = [replace(curve, model_size=size) for curve, size in zip(NOISY, (1e6, 1e6, 2e6), strict=True)]
-    given = replace(noisy_fit(intervals=False), curves=tuple(sized))
-    found = design_schedule(given, STEPS, model_size=1e6, peak=PEAK)
+    fit_of_sizes = replace(noisy_fit(intervals=False), curves=tuple(sized))
+    found = design_schedule(fit_of_sizes, STEPS, model_size=1e6, peak=PEAK)
     alone = fit(sized[:2], "multi-power", intervals=False)
     assert found.second_law.loss == pytest.approx(alone.predict(found.plan, None).final, abs=1e-9)
-    other = design_schedule(given, STEPS, model_size=3e6, peak=PEAK)
-    assert other.second_law is None and any("no run has the model size" in sentence for sentence in other.sentences)
+    without_law = design_schedule(fit_of_sizes, STEPS, model_size=3e6, peak=PEAK)
+    assert without_law.second_law is None and any(
+        "no run has the model size" in sentence for sentence in without_law.sentences
+    )
 
 
 def test_a_design_is_exported_as_a_short_table_that_loses_nothing():

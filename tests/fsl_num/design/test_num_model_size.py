@@ -35,8 +35,8 @@ def test_sizes_to_choose_from_and_the_largest_gamma():
     cosine = design_for_compute(TASK, 1e6, family="cosine")
     for factor in (0.8, 1.25):
         size = round(factor * cosine.model.size)
-        other = design_for_model(Model(0.3, 2.0, size, 1.0), 1e6 / size, family="cosine")
-        assert other.excess_risk > cosine.excess_risk > free.excess_risk
+        cosine_of_size = design_for_model(Model(0.3, 2.0, size, 1.0), 1e6 / size, family="cosine")
+        assert cosine_of_size.excess_risk > cosine.excess_risk > free.excess_risk
     falling = design_for_compute(TASK, 1e6, falling=True)
     assert np.diff(falling.gammas).max() <= 1e-12 * falling.peak
 
@@ -44,9 +44,9 @@ def test_sizes_to_choose_from_and_the_largest_gamma():
 @pytest.mark.parametrize("s, beta", [(0.5, 1.3), (2.0, 3.0)])
 def test_its_exponents_are_those_of_the_theory(s, beta):
     """Between budgets of 1e12 and 1e15, in the easy regime: within .02; the claims go further and to hard tasks."""
-    small, other = (design_for_compute(Model(s, beta, float("inf"), 1.0), compute) for compute in (1e12, 1e15))
+    small, large = (design_for_compute(Model(s, beta, float("inf"), 1.0), compute) for compute in (1e12, 1e15))
     found = {
-        name: np.log(value(other) / value(small)) / np.log(1e3)
+        name: np.log(value(large) / value(small)) / np.log(1e3)
         for name, value in {
             "excess_risk": lambda design: design.excess_risk,
             "peak_gamma": lambda design: design.peak,
@@ -55,7 +55,7 @@ def test_its_exponents_are_those_of_the_theory(s, beta):
             "data": lambda design: design.data,
         }.items()
     }
-    assert all(abs(found[name] - other.exponents[name]) < 0.02 for name in found)
+    assert all(abs(found[name] - large.exponents[name]) < 0.02 for name in found)
 
 
 @pytest.mark.parametrize("s, beta, most", [(0.3, 2.0, 1e40), (0.5, 4.0, 1e40), (0.05, 2.0, 1e32)])

@@ -47,18 +47,18 @@ def test_its_excess_risk_is_that_of_the_functional_law(size):
 @pytest.mark.parametrize("s, beta", [(0.3, 1.5), (0.5, 2.0), (1.2, 2.0), (1.0, 3.0)])
 def test_the_exponents_of_the_theory_are_found(s, beta):
     """Hard: D^-s, the peak at its bound. Easy: D^(-s beta/(1 + s beta)), the peak falls. The decay: power 2 beta - 1"""
-    small, other = (designed(model(s, beta), data) for data in (1e10, 1e12))
-    slope = np.log(other.excess_risk / small.excess_risk) / np.log(100.0)
+    small, large = (designed(model(s, beta), data) for data in (1e10, 1e12))
+    slope = np.log(large.excess_risk / small.excess_risk) / np.log(100.0)
     expected = s if s <= 1.0 - 1.0 / beta else s * beta / (1.0 + s * beta)
     assert abs(slope + expected) < 0.02
-    assert (other.peak < 0.9 * small.peak) == (s > 1.0 - 1.0 / beta)
-    left = np.cumsum(other.samples[::-1])[::-1] - other.samples / 2
-    stable = left[other.gammas > 0.9 * other.peak].min()  # free rates also rise early, while the signal makes noise
-    inside = (left < stable) & (other.gammas < 0.3 * other.peak) & (other.gammas > 1e-3 * other.peak)
+    assert (large.peak < 0.9 * small.peak) == (s > 1.0 - 1.0 / beta)
+    left = np.cumsum(large.samples[::-1])[::-1] - large.samples / 2
+    stable = left[large.gammas > 0.9 * large.peak].min()  # free rates also rise early, while the signal makes noise
+    inside = (left < stable) & (large.gammas < 0.3 * large.peak) & (large.gammas > 1e-3 * large.peak)
     # (1 + y/y_0)^q: the q at which the q-th root is most nearly straight in the samples left y
 
     def bend(q):
-        root, y = (other.gammas[inside] / other.peak) ** (1.0 / q), left[inside] / stable
+        root, y = (large.gammas[inside] / large.peak) ** (1.0 / q), left[inside] / stable
         return np.abs(np.polyval(np.polyfit(y, root, 1), y) - root).max()
 
     powers = np.linspace(0.5, 1.5, 101) * (2.0 * beta - 1.0)
@@ -93,17 +93,17 @@ def test_a_model_without_s_and_beta_is_refused():
 @pytest.mark.parametrize("s, late", [(0.3, True), (1.2, False)])
 def test_batch_sizes_are_another_form_of_the_rates(s, late):
     """Hard: one sample a step until late; easy: growing throughout. Both have the excess risk of the design."""
-    given = model(s, 2.0)
-    found = designed(given, 1e4, gamma=0.5)
+    task = model(s, 2.0)
+    found = designed(task, 1e4, gamma=0.5)
     plan = found.as_batches(0.5)
     sizes = plan.batch_sizes
     assert np.all(sizes == np.round(sizes)) and sizes.min() >= 1 and sizes.sum() == 1e4
     assert np.ptp(plan.rates) == 0.0 and plan.total_intrinsic_time == pytest.approx(found.horizon, rel=1e-12)
     assert (np.mean(sizes < 2 * sizes.min()) > 0.9) == late
     # whole batches and steps of .5 (K falls by a share 2 lambda eta in a step) cost half a per cent here
-    assert functional_scaling_law(given, plan).total == pytest.approx(found.excess_risk, rel=0.01)
+    assert functional_scaling_law(task, plan).total == pytest.approx(found.excess_risk, rel=0.01)
     flat = Discrete(rates=plan.rates, batch_sizes=1e4 / sizes.size)
-    assert functional_scaling_law(given, flat).total > 2 * found.excess_risk
+    assert functional_scaling_law(task, flat).total > 2 * found.excess_risk
 
 
 def test_learning_rates_that_no_batches_serve_are_refused():

@@ -142,8 +142,8 @@ def test_the_measures_of_a_fit_are_those_of_its_definition():
     assert fit.r_squared == pytest.approx(1.0 - ((terms @ fit.constants - risk)[used] ** 2).sum() / variance)
     # least squares: any other constants fit worse
     for nudge in np.eye(3) * 1e-3:
-        other = terms[used] @ (fit.constants + nudge) - risk[used]
-        assert (other**2).sum() > ((terms @ fit.constants - risk)[used] ** 2).sum()
+        error = terms[used] @ (fit.constants + nudge) - risk[used]
+        assert (error**2).sum() > ((terms @ fit.constants - risk)[used] ** 2).sum()
 
 
 def test_curves_fitted_together_share_their_constants():
@@ -187,11 +187,11 @@ def test_the_law_with_the_sums_of_the_model_fits_where_the_printed_powers_do_not
 def test_the_averaged_runs_scatter_around_the_exact_curve(dynamics):
     # 20 records of 400 runs, correlated over some 5 records: the rms of the deviations is 1 +- 0.35 or so. With the
     # noise of the labels a fifth larger the exact curve lies some 3 standard errors off, as is seen below.
-    other = Regression(Model(s=0.5, beta=4.0, size=128, noise=9.0 * 1.5))
+    noisier = Regression(Model(s=0.5, beta=4.0, size=128, noise=9.0 * 1.5))
     for run in dynamics.runs:
         rms, largest = run.scatter
         assert 0.4 < rms < 1.8 and rms <= largest < 4.5
-        wrong = replace(run, exact=exact_risk(other, run.rates, every=1))
+        wrong = replace(run, exact=exact_risk(noisier, run.rates, every=1))
         assert wrong.scatter[0] > 2.5
         assert run.averaged_fit is not None and run.averaged.method != "exact"
 

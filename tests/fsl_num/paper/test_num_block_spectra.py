@@ -38,9 +38,9 @@ def test_sums_over_blocks_are_sums_over_features_whose_constants_are_bounded(con
 def test_a_whole_period_changes_no_constant(constants: Constants) -> None:
     beta, times = 2.0, whole_periods(1e8)
     values = []
-    for more in (1.0, PERIOD):
-        modes, _ = block_modes(constants, S, beta, np.sqrt(1e3 * times * more) // 1, times * more)
-        values.append(float(np.exp(-modes.rates * times * more) @ modes.start) * (times * more) ** S)
+    for stretch in (1.0, PERIOD):
+        modes, _ = block_modes(constants, S, beta, np.sqrt(1e3 * times * stretch) // 1, times * stretch)
+        values.append(float(np.exp(-modes.rates * times * stretch) @ modes.start) * (times * stretch) ** S)
     # M and edges of blocks are whole numbers: 1e-4 of the features at t
     assert values[0] == pytest.approx(values[1], rel=1e-3)
 

@@ -35,5 +35,5 @@ def test_no_hypothesis_of_a_proved_claim_is_idle(name):
 
 @pytest.mark.parametrize("name", PROVED_HERE)
 def test_a_proof_of_one_claim_proves_no_other(name):
-    other = CLAIMS[next(other_name for other_name in PROVED_HERE if other_name != name)]
-    assert unproved(CLAIMS[name], other.derivations()) == "the proof ends in another formula"
+    claim_of_proof = CLAIMS[next(other_name for other_name in PROVED_HERE if other_name != name)]
+    assert unproved(CLAIMS[name], claim_of_proof.derivations()) == "the proof ends in another formula"

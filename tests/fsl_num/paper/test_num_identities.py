@@ -31,9 +31,9 @@ def test_a_table_compares_every_entry_with_the_largest_of_its_array():
     assert not claimed.judge({"x": [1.0, 100.0], "zero": [2e-3]}).holds
     with pytest.raises(ValueError, match="not finite"):
         claimed.judge({"x": [math.nan, 100.0], "zero": [0.0]})
-    for other in ({"x": [1.0, 100.0]}, {"x": [1.0], "zero": [0.0]}):
+    for measured in ({"x": [1.0, 100.0]}, {"x": [1.0], "zero": [0.0]}):
         with pytest.raises(NothingCompared):
-            claimed.judge(other)
+            claimed.judge(measured)
     assert claimed.neighbours("power", 0.1) == ()
 
 
@@ -109,8 +109,8 @@ def test_the_clock_and_its_inverse():
 def test_without_noise_the_moments_are_those_of_gradient_flow():
     model = moments.models(EASY)["first"]
     second = moments.solve(model, lambda t: 1.0, lambda t: 0.0, 1.0)(1.0)
-    wanted = model.theta[:2] ** 2 * np.exp(-2 * model.own[:2])
-    assert np.allclose(np.diag(second)[:2], wanted, rtol=1e-8)
+    expected = model.theta[:2] ** 2 * np.exp(-2 * model.own[:2])
+    assert np.allclose(np.diag(second)[:2], expected, rtol=1e-8)
 
 
 # ---- partial sums and tuned laws -------------------------------------------------------------------------------------
@@ -129,9 +129,11 @@ def test_partial_sums_far_out_are_those_term_by_term(power):
     [("constant", "data", (1.5, 2.0)), ("exp-decay", "compute", (0.48, 5.8)), ("wsd", "data", (0.59, 1.43))],
 )
 def test_the_least_risk_is_that_of_the_other_search(schedule, budget, point):
-    found, other = (search(schedule, budget, *point).values for search in (tuned_laws.least_risk, measure_risk))
+    found, by_brute_force = (
+        search(schedule, budget, *point).values for search in (tuned_laws.least_risk, measure_risk)
+    )
     # a decay fraction of 1/2 for the best one costs a constant factor, below 2
-    gap = found - other
+    gap = found - by_brute_force
     assert (gap > -1e-3).all() and (gap < math.log(2.0)).all() and np.ptp(gap) < 1e-3
 
 

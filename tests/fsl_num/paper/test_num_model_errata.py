@@ -161,8 +161,8 @@ def test_the_bias_of_one_projection(problem):
     printed = float(aim @ curved @ expm(-20.0 * curved) @ aim)
     assert at == pytest.approx(printed + floor, rel=1e-9)
     assert_said("bias-without-unlearned-part", f"{printed:.4f}", f"{at:.4f}", f"{floor:.4f}")
-    low, wanted = float(rank_one_bound(problem, [10.0])[0]), float(predicted(problem, [10.0])[0])
-    assert_said("bias-lower-bound-rank-one", scientific(low, 1), f"{at:.4f}", f"{wanted:.4f}")
+    low, bias_there = float(rank_one_bound(problem, [10.0])[0]), float(predicted(problem, [10.0])[0])
+    assert_said("bias-lower-bound-rank-one", scientific(low, 1), f"{at:.4f}", f"{bias_there:.4f}")
     assert_said("bias-floor-rank-one", f"{floor * 64:.2f}")
     seen = weights @ (rates * problem.theta)
     own = np.linalg.eigvalsh(np.outer(seen, seen))
@@ -191,9 +191,9 @@ def test_the_series_with_the_missing_power():
 
 def test_the_third_variance():
     largest = []
-    for more in (4, 16):
+    for per_model in (4, 16):
         found = eigenvalue_ratios(
-            beta=2.0, model_sizes=[16, 32, 64], features_per_model=more, runs=20, normalisation="features"
+            beta=2.0, model_sizes=[16, 32, 64], features_per_model=per_model, runs=20, normalisation="features"
         )
         largest.append(found.quantiles("largest", 0.5)[-1])
     assert_said("projection-entries-over-n", f"{largest[0]:.2f} and {largest[1]:.2f}")

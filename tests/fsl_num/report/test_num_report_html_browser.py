@@ -108,21 +108,21 @@ def test_the_first_tab_reaches_the_skip_link_and_enter_follows_it(fresh):
 
 
 def test_every_link_and_fold_is_reached_by_tab(fresh):
-    wanted = fresh.evaluate(
+    count = fresh.evaluate(
         "[...document.querySelectorAll('a[href], summary, input, select, button')]"
         ".filter(node => node.checkVisibility({visibilityProperty: true})).length"
     )
     fresh.evaluate(
         "window.reached = new Set(); document.addEventListener('focusin', e => window.reached.add(e.target))"
     )
-    for _ in range(2 * wanted):
+    for _ in range(2 * count):
         fresh.press("Tab", 9)
         if fresh.evaluate("reached.size > 1 && document.activeElement === document.body"):
             break
     reached = fresh.evaluate(
         "[...reached].filter(node => node.matches('a[href], summary, input, select, button')).length"
     )
-    assert reached == wanted
+    assert reached == count
 
 
 def shown(browser):

@@ -24,9 +24,9 @@ def near(where, left, relation, order, lowest, law=LAW):
     return Formula(left, f"near-optimal {relation}", order, program=(law, lowest, *PROGRAM), where=where)
 
 
-def statement(orders, more=None):
+def statement(orders, condition=None):
     """Three regimes with these least values, and these orders of gamma in them."""
-    wheres = [relation(s, 1) if more is None else And(relation(s, 1), more) for relation in (Gt, Eq, Lt)]
+    wheres = [relation(s, 1) if condition is None else And(relation(s, 1), condition) for relation in (Gt, Eq, Lt)]
     parts = [
         (least(where, low), near(where, gamma, "at", rate, low))
         for where, (low, rate) in zip(wheres, orders, strict=True)
@@ -77,14 +77,14 @@ def test_a_range_has_its_ends(ends, cell):
 def test_no_table_where_the_least_value_of_a_choice_is_not_stated():
     parts = [least(None, 1 / D), near(None, gamma, "at", 1, 1 / D), near(None, M, "at", D, 1 / D)]
     assert optima(all_of(parts))[0]
-    for other in (parts[1:], [least(s > 1, 1 / D), *parts[1:]], [least(None, D), *parts[1:]], parts[:2]):
-        assert optima(all_of(other)) == ([], "")
+    for incomplete in (parts[1:], [least(s > 1, 1 / D), *parts[1:]], [least(None, D), *parts[1:]], parts[:2]):
+        assert optima(all_of(incomplete)) == ([], "")
 
 
 def test_what_is_said_besides_is_kept():
     parts = [least(None, 1 / D), near(None, gamma, "at", 1, 1 / D), near(None, M, "at", D, 1 / D)]
-    other = same_order(D, M)
-    assert optima(all_of([*parts, other]))[1] == other.latex()
+    aside = same_order(D, M)
+    assert optima(all_of([*parts, aside]))[1] == aside.latex()
 
 
 def test_every_value_of_a_claim_stands_in_its_table():

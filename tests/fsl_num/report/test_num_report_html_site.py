@@ -48,10 +48,10 @@ def test_the_claims_of_one_label_share_a_page():
 
 
 def test_a_page_of_several_claims_begins_with_a_list_of_them_and_the_errata_with_one_for_each_kind():
-    first, *others = cards(written()["thm-claim.md"])
+    first, *later_cards = cards(written()["thm-claim.md"])
     verdicts = {outcome.claim_id: outcome.verdict for outcome in runner(12)[1]}
     assert [node.attributes["href"].partition("#")[2] for node in first.find("a")] == [
-        node.attributes["id"] for card in others for node in card.find("article")
+        node.attributes["id"] for card in later_cards for node in card.find("article")
     ]
     assert [node.text.split()[-1] for node in first.find("li")] == [*verdicts.values()]
     assert "contents" not in real()["lem-half-scale.md"]

@@ -44,13 +44,13 @@ def test_what_is_derived_has_its_proof_among_the_derivations():
 
 def test_the_proof_of_an_allocation_is_not_its_schedule():
     """It is made by a part of the statement, a value that holds it, or by a method."""
-    wanted = {
+    expected = {
         "eqn: data-optim-scaling-const-lrs": "near_optimal",
         "thm: wsd/data-derived": "near_optimal",
         "sec: effect-lrs/hard-gain": "least_of_task",
         "optimal-schedule/data-easy": "samples_spent",
     }
-    assert {name: found_places()[name]["proof"]["name"] for name in wanted} == wanted
+    assert {name: found_places()[name]["proof"]["name"] for name in expected} == expected
 
 
 @pytest.mark.parametrize(

@@ -73,9 +73,9 @@ def test_values_grow_with_the_exponents_of_the_optimal_allocation(budget, point)
     regime = optimal_allocation(first.schedule, budget).at(*point)
     compared = 0
     for name, order in regime.quantities.items():
-        here_, other = first[name], second[name]
+        here_, there_ = first[name], second[name]
         assert here_.order == order.as_text(optimal_allocation(first.schedule, budget).base)
-        for here, there in ((here_.constant, other.constant), (here_.largest, other.largest)):
+        for here, there in ((here_.constant, there_.constant), (here_.largest, there_.largest)):
             if here is not None and name != "decay_fraction":  # whose least end comes late: the note says so
                 assert abs(math.log(there[0] / here[0]) / math.log(amounts[1] / amounts[0])) < 0.02
                 compared += 1
@@ -89,11 +89,11 @@ def test_the_interval_of_a_constant_holds_it_at_budgets_between(asked):
     (budget, amount), *_ = asked.items()
     found = planned(**asked)
     for factor in (0.1, 10.0):
-        other = plan_run(**{**asked, budget: factor * amount}, schedule=found.schedule)
+        elsewhere = plan_run(**{**asked, budget: factor * amount}, schedule=found.schedule)
         for advice in found.recommendations:
             for mine, its in (
-                (advice.constant, other[advice.name].constant),
-                (advice.largest, other[advice.name].largest),
+                (advice.constant, elsewhere[advice.name].constant),
+                (advice.largest, elsewhere[advice.name].largest),
             ):
                 if mine is not None:  # whole features: a per cent or two of some fifty
                     assert mine[1] / 1.03 <= its[0] <= 1.03 * mine[2]
@@ -176,8 +176,8 @@ def test_from_a_fit_no_other_decay_is_predicted_to_be_better(fitted):
     found = plan_from_fit(fitted, data=3000, warmup=WARMUP)
     steps, share = int(found["steps"].value), found["decay_fraction"]
     assert steps == 3000 and found["peak_lr"].value == pytest.approx(PEAK)
-    for other in (0.5 * share.value, share.value, min(1.9 * share.value, 1.0)):
-        plan = step_rates("1-sqrt", peak=PEAK, steps=steps, warmup=WARMUP, decay_fraction=other)
+    for fraction in (0.5 * share.value, share.value, min(1.9 * share.value, 1.0)):
+        plan = step_rates("1-sqrt", peak=PEAK, steps=steps, warmup=WARMUP, decay_fraction=fraction)
         loss = fitted.predict(Plan(plan, [steps], WARMUP), None).final
         # the law is bound coarsely for the search, and the shares asked are some 30 % apart
         assert loss >= found["loss"].value * (1.0 - 1e-4)

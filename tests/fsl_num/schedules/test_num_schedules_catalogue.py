@@ -106,8 +106,8 @@ def test_the_closed_forms_are_the_numbers(name: str, data: Any, share: float) ->
         t_at = plan.intrinsic_time(place)
         found["gamma"] = number(form.gamma, values | {t: t_at}), plan.gamma(t_at)
         found["inverse"] = number(form.inverse, values | {t: t_at}), plan.physical_time(t_at)
-    for quantity, (wanted, value) in found.items():
+    for quantity, (expected, value) in found.items():
         scale = plan.peak if quantity in ("phi", "gamma") else plan.steps if quantity == "inverse" else total
         # the rounding of T, 1e-16, of a fall (1 - tau/K)^3 with 1 - tau/K = 1e-2, of which (1e-2)^4 is left
         inverted = quantity in ("gamma", "inverse")
-        assert abs(value - wanted) <= (1e-8 if inverted else 1e-14) * scale, quantity
+        assert abs(value - expected) <= (1e-8 if inverted else 1e-14) * scale, quantity

@@ -242,11 +242,13 @@ def test_olmo_core_itself_gives_these_rates(case):
                                   "8-1-1(floor=0.02)", "multi-step(milestones=[0.5], factors=[0.3])"])  # fmt: skip
 def test_parameters_in_a_name_are_those_beside_it(text):
     name, _, inside = text.removesuffix(")").partition("(")
-    given = eval(f"dict({inside})")
-    assert step_rates(text, peak=0.1, steps=200).tolist() == step_rates(name, peak=0.1, steps=200, **given).tolist()
-    assert set(parameters_of(text)) == set(parameters_of(name)) - set(given)
-    with pytest.raises(TypeError, match=f"has no .*{next(iter(given))}"):
-        step_rates(text, peak=0.1, steps=200, **given)
+    parameters = eval(f"dict({inside})")
+    assert (
+        step_rates(text, peak=0.1, steps=200).tolist() == step_rates(name, peak=0.1, steps=200, **parameters).tolist()
+    )
+    assert set(parameters_of(text)) == set(parameters_of(name)) - set(parameters)
+    with pytest.raises(TypeError, match=f"has no .*{next(iter(parameters))}"):
+        step_rates(text, peak=0.1, steps=200, **parameters)
 
 
 @pytest.mark.parametrize("text, error", [

@@ -34,7 +34,7 @@ def test_names_and_their_defaults():
     rates = {name: step_rates(name, peak=2.0, steps=20) for name in SCHEDULES}
     fall = np.maximum((k - 16.0) / 4.0, 0.0)  # of the last fifth
     wave = np.tile(0.2 + 1.8 * np.array([0.0, 0.4, 0.8, 0.8, 0.4]), 4)  # four triangles of five steps from a tenth
-    wanted = {
+    expected = {
         "constant": 2.0 + 0.0 * k,
         "exp-decay": 2.0 * 0.01 ** (k / 20.0),
         "wsd": 2.0 * 0.1**fall,
@@ -47,8 +47,8 @@ def test_names_and_their_defaults():
         "8-1-1": np.array([2.0] * 16 + [2.0 * 0.1**0.5] * 2 + [0.2] * 2),
         "cyclic": wave,
     }
-    assert list(wanted) == list(SCHEDULES)
-    for name, values in wanted.items():
+    assert list(expected) == list(SCHEDULES)
+    for name, values in expected.items():
         assert rates[name] == pytest.approx(values, rel=1e-14, abs=0.0)
     assert step_rates("linear", peak=2.0, steps=4, final=None).tolist() == [2.0, 1.5, 1.0, 0.5]
 
@@ -56,8 +56,8 @@ def test_names_and_their_defaults():
 @pytest.mark.parametrize(("steps", "at_peak", "between"), [(1, 1, 0), (9, 8, 1), (10, 8, 1), (205, 164, 21)])
 def test_how_many_steps_8_1_1_has_at_each_rate(steps, at_peak, between):
     last = steps - at_peak - between
-    wanted = [2.0] * at_peak + [2.0 * math.sqrt(0.1)] * between + [2.0 * 0.1] * last
-    assert step_rates("8-1-1", peak=2.0, steps=steps).tolist() == wanted
+    expected = [2.0] * at_peak + [2.0 * math.sqrt(0.1)] * between + [2.0 * 0.1] * last
+    assert step_rates("8-1-1", peak=2.0, steps=steps).tolist() == expected
 
 
 def test_a_milestone_is_a_step_whatever_its_share_rounds_to():
@@ -101,9 +101,9 @@ def test_a_schedule_of_ones_own_wherever_a_name_is_taken():
     rates = halving(np.arange(100))
     exact = exact_risk(model, rates, every=10).excess_risk
     plan = schedule("exp-decay", peak=0.1, final=0.025, steps=100)
-    for given in (halving, rates, plan):
-        counted = {"steps": 100} if given is halving else {}
-        found = ladder(model, given, every=10, thresholds=(), **counted)
+    for own in (halving, rates, plan):
+        counted = {"steps": 100} if own is halving else {}
+        found = ladder(model, own, every=10, thresholds=(), **counted)
         # the class computes the rates from their end: to rounding
         assert found.curve("expected").excess_risk == pytest.approx(exact, rel=1e-12)
     batches = ladder(model, Constant(peak=0.1, steps=20, batch_size=4), thresholds=())
@@ -126,9 +126,9 @@ def test_a_piecewise_constant_schedule_is_solved_as_its_steps_are(name, closure)
     steps = Discrete(rates=step_rates(plan), batch_sizes=2)
     model = Model(s=0.5, beta=2.0, size=50, noise=1.0)
     times = [0.3, plan.breaks[0], 0.5 * plan.total_intrinsic_time, plan.total_intrinsic_time]
-    found, wanted = (solve(Problem(model, gamma=gamma, closure=closure), times) for gamma in (plan, steps))
-    assert (found.method, wanted.method) == ("panels", "discrete")
-    assert (np.abs(found.excess_risk - wanted.excess_risk) <= found.error + wanted.error).all()
+    found, expected = (solve(Problem(model, gamma=gamma, closure=closure), times) for gamma in (plan, steps))
+    assert (found.method, expected.method) == ("panels", "discrete")
+    assert (np.abs(found.excess_risk - expected.excess_risk) <= found.error + expected.error).all()
     assert (found.error < 1e-11 * found.excess_risk).all()
     digits, exact = (solve(Problem(model, gamma=gamma, closure=closure), times, digits=20) for gamma in (plan, steps))
     assert [float(value) for value in digits.excess_risk] == pytest.approx(
@@ -153,12 +153,12 @@ def test_schedules_with_roots_in_their_midst_are_solved_to_what_is_claimed(name,
     model = Model(s=0.5, beta=2.0, size=50, noise=1.0)
     cuts = plan.physical_breaks
     own = Problem(model, gamma=plan)
-    other = Problem(model, gamma=from_function(plan.learning_rate, steps=100, breaks=cuts))
-    found, wanted = (solve(plan, [0.4 * own.end, other.end * (1 - 1e-14)]) for plan in (own, other))
+    by_function = Problem(model, gamma=from_function(plan.learning_rate, steps=100, breaks=cuts))
+    found, expected = (solve(plan, [0.4 * own.end, by_function.end * (1 - 1e-14)]) for plan in (own, by_function))
     assert (found.error < 1e-11 * found.excess_risk).all()
     # polynomials agree with the rate to 1e-13 of the peak
     assert (
-        np.abs(found.excess_risk - wanted.excess_risk) <= found.error + wanted.error + 1e-12 * found.excess_risk
+        np.abs(found.excess_risk - expected.excess_risk) <= found.error + expected.error + 1e-12 * found.excess_risk
     ).all()
 
 
@@ -281,8 +281,8 @@ def test_plans_of_other_steps_differ():
     assert plan == Discrete(rates=(0.1, 0.2), batch_sizes=[2.0, 2.0])
     assert hash(plan) == hash(Discrete(rates=[0.1, 0.2], batch_sizes=[2, 2]))
     # the same peak, number of steps and batch size at the peak
-    others = [Discrete(rates=[0.2, 0.1], batch_sizes=2), Discrete(rates=[0.1, 0.2], batch_sizes=[1, 2])]
-    assert all(plan != other for other in others) and len({plan, *others}) == 3
+    unlike = [Discrete(rates=[0.2, 0.1], batch_sizes=2), Discrete(rates=[0.1, 0.2], batch_sizes=[1, 2])]
+    assert all(plan != changed for changed in unlike) and len({plan, *unlike}) == 3
     # the same gamma on every step, in steps of other lengths
     assert Discrete(rates=[0.1, 0.2], batch_sizes=[1, 2]) != Discrete(rates=[0.2, 0.1], batch_sizes=[2, 1])
     assert plan != Constant(peak=0.2, steps=2.0, batch_size=2.0) and plan != [0.1, 0.2]

@@ -70,9 +70,9 @@ def test_the_executor_changes_nothing():
     for _ in range(2):
         assert eigenvalue_ratios(**{**arguments, "seed": root}).least[0].tolist() == alone.least[0].tolist()
     # more runs begin with the same ones, and no two runs share a stream
-    more = eigenvalue_ratios(**{**arguments, "runs": [30, 5]})
-    assert more.least[0][:19].tolist() == alone.least[0].tolist()
-    assert len(set(more.least[0].tolist())) == 30
+    longer = eigenvalue_ratios(**{**arguments, "runs": [30, 5]})
+    assert longer.least[0][:19].tolist() == alone.least[0].tolist()
+    assert len(set(longer.least[0].tolist())) == 30
 
 
 def _failing(size, generator):

@@ -142,33 +142,33 @@ def test_the_largest_rates_are_where_the_moments_stop_contracting(family, batch)
 
 def test_rungs_are_the_exact_curves():
     problem, batches = model(features=40), np.where(np.arange(WARM.size) % 2, 3.0, 1.0)
-    wanted = np.array([0, 7, WARM.size])
-    curves = {name: rung_curve(name, problem, WARM, batches, wanted) for name in rungs_of(problem)}
+    recorded = np.array([0, 7, WARM.size])
+    curves = {name: rung_curve(name, problem, WARM, batches, recorded) for name in rungs_of(problem)}
     assert list(curves) == ["expected", "sde-physical", "sde-intrinsic", "volterra", "fsl", "asymptotic"]
     assert curves["expected"].excess_risk == pytest.approx(
-        exact_risk(problem, WARM, batches, every=1).excess_risk[wanted], rel=1e-14
+        exact_risk(problem, WARM, batches, every=1).excess_risk[recorded], rel=1e-14
     )
     assert curves["sde-physical"].excess_risk.tolist() == curves["sde-intrinsic"].excess_risk.tolist()
     assert curves["sde-physical"].excess_risk == pytest.approx(
-        exact_sde_risk(problem, WARM, batches, every=1).excess_risk[wanted], rel=1e-14
+        exact_sde_risk(problem, WARM, batches, every=1).excess_risk[recorded], rel=1e-14
     )
     for name in ("expected", "sde-physical", "volterra", "fsl"):
         assert curves[name].excess_risk[0] == pytest.approx(problem.initial_risk, rel=1e-12)
     # from the SDE down every rung drops a positive term, so the risks are ordered
-    for name, other in (("sde-intrinsic", "volterra"), ("volterra", "fsl")):
-        assert (curves[name].excess_risk[1:] > curves[other].excess_risk[1:]).all()
+    for name, coarser in (("sde-intrinsic", "volterra"), ("volterra", "fsl")):
+        assert (curves[name].excess_risk[1:] > curves[coarser].excess_risk[1:]).all()
 
 
 def test_distances_shrink_with_the_rate_as_the_orders_say():
     # at the intrinsic time T = 1: SGD is the scheme of weak order 1 for its SDE, the Volterra equation drops a term of
     # order gamma, and the law one of order gamma^2. What comes next is of relative size gamma T and less here.
     tables = [ladder(model(), [rate] * round(1 / rate), thresholds=()) for rate in (0.01, 0.005)]
-    for name, other, order in (
+    for name, coarser, order in (
         ("expected", "sde-physical", 1),
         ("sde-intrinsic", "volterra", 1),
         ("volterra", "fsl", 2),
     ):
-        large, small = (table.gap(name, other).end for table in tables)
+        large, small = (table.gap(name, coarser).end for table in tables)
         assert math.log2(large / small) == pytest.approx(order, abs=0.1)
 
 
@@ -176,7 +176,7 @@ def test_breaking_rates_are_where_the_threshold_is_met():
     problem, shape = model(), step_rates("cosine", peak=1.0, steps=300)
     rows = breaking_rates(problem, 17.0 * shape, (0.1, 0.02))
     assert len(rows) == 10
-    wanted = rung_steps(300, None)
+    recorded = rung_steps(300, None)
     for row in rows:
         if row.rung == "sde-physical":
             assert row.above is None and row.below is None and row.message.startswith("never below")
@@ -184,7 +184,7 @@ def test_breaking_rates_are_where_the_threshold_is_met():
             if peak in (None, math.inf):
                 continue
             risk, next_risk = (
-                rung_curve(name, problem, peak * shape, np.ones(300), wanted).excess_risk
+                rung_curve(name, problem, peak * shape, np.ones(300), recorded).excess_risk
                 for name in (row.rung, row.next_rung)
             )
             # the peak is known to 0.1%, and no distance grows faster than its square near the threshold

@@ -77,12 +77,12 @@ def test_gaussian_features_close_in_the_modes_of_any_projection():
     matrix, closed = (f(problem, rates, 2, every=100) for f in (exact_risk_matrix, exact_risk))
     assert matrix.excess_risk == pytest.approx(closed.excess_risk, rel=1e-12)
     # and not for other families: the closed form of that spectrum misses the fourth moments of mixed coordinates
-    other = Regression(
+    unlike = Regression(
         Model(s=0.5, beta=3.0, size=16, noise=0.5), features=48, projection=projection, family="rademacher"
     )
-    assert abs(exact_risk_matrix(other, rates, 2).excess_risk[-1] / closed.excess_risk[-1] - 1.0) > 1e-3
+    assert abs(exact_risk_matrix(unlike, rates, 2).excess_risk[-1] / closed.excess_risk[-1] - 1.0) > 1e-3
     # the closed recursion hands such problems over
-    assert exact_risk(other, rates, 2).excess_risk.tolist() == exact_risk_matrix(other, rates, 2).excess_risk.tolist()
+    assert exact_risk(unlike, rates, 2).excess_risk.tolist() == exact_risk_matrix(unlike, rates, 2).excess_risk.tolist()
 
 
 def test_small_eigenvalues_keep_their_digits():

@@ -78,8 +78,8 @@ def test_variances_and_streams(dtype):
     assert (many == again).all()
     # five standard errors of a variance from 10,000 draws
     assert (many.astype(np.float64) ** 2).mean(axis=0) == pytest.approx(variances, rel=5 * math.sqrt(2 / 10_000))
-    other = NormalBlocks(np.random.SeedSequence(6), variances, dtype).draw()
-    assert (other[:, 1:] != again[:2, 1:]).all()
+    block = NormalBlocks(np.random.SeedSequence(6), variances, dtype).draw()
+    assert (block[:, 1:] != again[:2, 1:]).all()
 
 
 def test_both_precisions_have_the_same_values():

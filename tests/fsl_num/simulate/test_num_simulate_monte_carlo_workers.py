@@ -83,8 +83,8 @@ def test_the_bits_do_not_depend_on_the_executor():
         assert bits(simulate(executor=pool)) == alone
     sequence = np.random.SeedSequence(11)
     assert bits(simulate_sgd(PROBLEM, np.full(6, 0.2), runs=70, seed=sequence, every=2, progress=False)) == alone
-    other = simulate_sgd(PROBLEM, np.full(6, 0.2), runs=70, seed=12, every=2, progress=False)
-    assert bits(other) != alone
+    run = simulate_sgd(PROBLEM, np.full(6, 0.2), runs=70, seed=12, every=2, progress=False)
+    assert bits(run) != alone
 
 
 def test_the_bits_do_not_depend_on_the_threads_of_the_linear_algebra():

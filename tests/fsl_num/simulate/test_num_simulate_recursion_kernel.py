@@ -18,12 +18,12 @@ def in_long_doubles(problem, rates, batches):
     real = np.longdouble
     size = int(problem.model.size)
     lam, noise = problem.eigenvalues[:size].astype(real), real(problem.model.noise)
-    x, more, found = lam * problem.theta[:size].astype(real) ** 2, real(problem.family.kurtosis - 2.0), []
+    x, surplus, found = lam * problem.theta[:size].astype(real) ** 2, real(problem.family.kurtosis - 2.0), []
     tail = real(problem.tail)
     for eta, batch in zip(rates.astype(real), batches.astype(real), strict=True):
         found.append(tail + x.sum())
         turn = eta * lam
-        x = x * ((1.0 - turn) ** 2 + more / batch * turn**2) + eta**2 / batch * lam**2 * (found[-1] + noise)
+        x = x * ((1.0 - turn) ** 2 + surplus / batch * turn**2) + eta**2 / batch * lam**2 * (found[-1] + noise)
     return np.array([*found, tail + x.sum()]) / 2
 
 
@@ -63,10 +63,19 @@ def test_a_million_steps_round_like_one():
 
 
 def test_one_step_in_closed_form():
-    losses, state, wanted = np.empty(2), np.array([0.5, 0.25]), np.array([0, 1])
+    losses, state, recorded = np.empty(2), np.array([0.5, 0.25]), np.array([0, 1])
     eigenvalues = np.array([1.0, 0.5])
     march_moments(
-        np.array([0.2]), np.array([0.5]), np.array([2.0]), eigenvalues, eigenvalues**2, state, 3.0, 0.25, wanted, losses
+        np.array([0.2]),
+        np.array([0.5]),
+        np.array([2.0]),
+        eigenvalues,
+        eigenvalues**2,
+        state,
+        3.0,
+        0.25,
+        recorded,
+        losses,
     )
     after = 0.5 * (0.64 + 0.5 * 0.04) + 0.02 * 4.0, 0.25 * (0.81 + 0.5 * 0.01) + 0.02 * 0.25 * 4.0
     assert losses.tolist() == pytest.approx([1.0, 0.25 + sum(after)], rel=1e-15) and math.isclose(state[0], after[0])

@@ -62,10 +62,10 @@ def test_the_factor_squares_to_the_noise_covariance(seed, size, more, noise, pro
 @pytest.mark.parametrize("clock", ["physical", "intrinsic"])
 def test_grid_keeps_the_time_and_the_noise(clock):
     batches = np.where(np.arange(WARM.size) % 2, 3.0, 1.0)
-    wanted = np.array([0, 5, 20, WARM.size])
-    grid = scheme_grid(clock, WARM, batches, 3, wanted)
-    times = np.concatenate([[0.0], np.cumsum(WARM)])[wanted]
-    noise = np.concatenate([[0.0], np.cumsum(WARM**2 / batches)])[wanted]
+    recorded = np.array([0, 5, 20, WARM.size])
+    grid = scheme_grid(clock, WARM, batches, 3, recorded)
+    times = np.concatenate([[0.0], np.cumsum(WARM)])[recorded]
+    noise = np.concatenate([[0.0], np.cumsum(WARM**2 / batches)])[recorded]
     assert grid.ends[grid.records] == pytest.approx(times, rel=1e-13)
     assert np.concatenate([[0.0], np.cumsum(grid.variances)])[grid.records] == pytest.approx(noise, rel=1e-13)
     assert grid.lengths.max() <= WARM.max() / 3 * (1 + 1e-12)

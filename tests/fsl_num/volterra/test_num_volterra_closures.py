@@ -59,8 +59,8 @@ def test_a_spectrum_that_is_the_power_law_gives_its_loss(closure, gamma):
         fields["horizon"] = None
     law, given_one = problem_of(s=0.5, beta=2.0, size=20, **fields), problem_of(spectrum=power_law(20), **fields)
     t = law.end * np.array([0.0, 1e-4, 0.3, 1.0])
-    first, other = loss_of(law, t), loss_of(given_one, t)
-    assert (np.abs(first.values - other.values) <= first.error + other.error).all()
+    first, second = loss_of(law, t), loss_of(given_one, t)
+    assert (np.abs(first.values - second.values) <= first.error + second.error).all()
     assert law.stability == pytest.approx(given_one.stability, rel=1e-14)
 
 
@@ -68,8 +68,8 @@ def test_rates_only_set_the_unit_of_time():
     slow = power_law(6)
     fast = Spectrum(1e4 * slow.eigenvalues, slow.signals, slow.tail)
     slow_loss = loss_of(Problem(Model(noise=1e-2, spectrum=slow), gamma=0.4, horizon=300.0), 300.0)
-    other = loss_of(Problem(Model(noise=1e-2, spectrum=fast), gamma=0.4e-4, horizon=300e-4), 300e-4)
-    assert other.values[0] == pytest.approx(slow_loss.values[0], rel=2e-12)
+    fast_loss = loss_of(Problem(Model(noise=1e-2, spectrum=fast), gamma=0.4e-4, horizon=300e-4), 300e-4)
+    assert fast_loss.values[0] == pytest.approx(slow_loss.values[0], rel=2e-12)
 
 
 def test_exact_parameters_are_used_and_forgotten_when_replaced():

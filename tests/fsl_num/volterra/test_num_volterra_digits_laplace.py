@@ -100,8 +100,8 @@ def test_what_it_cannot_do_is_said() -> None:
 def test_the_start_is_the_whole_sum_and_facts_are_counted() -> None:
     start, error, _ = solve_laplace(_problem(size=3), [0.0], 35)
     assert abs(start[0] - MP.zeta(2)) <= error[0] <= MP.mpf(10) ** -34  # 1 + s beta = 2
-    given = Problem(Model(noise=0.0, spectrum=Spectrum([1.0, 0.5], [0.25, 0.5], tail=0.125)), gamma=0.1, horizon=9.0)
-    values, errors, facts = solve_laplace(given, [0.0, 1.0, 9.0], 15)
+    problem = Problem(Model(noise=0.0, spectrum=Spectrum([1.0, 0.5], [0.25, 0.5], tail=0.125)), gamma=0.1, horizon=9.0)
+    values, errors, facts = solve_laplace(problem, [0.0, 1.0, 9.0], 15)
     assert values[0] == MP.mpf("0.875") and 0 < errors[0] <= MP.mpf(10) ** -15
     points = facts["contour points"]
     assert points % 2 == 0 and facts["working digits"] > 15 + 15 and facts["evaluations"] % 2 == 0
@@ -112,8 +112,8 @@ def test_the_start_is_the_whole_sum_and_facts_are_counted() -> None:
 
 
 def test_what_is_not_learned() -> None:
-    given = Problem(Model(noise=0.0, spectrum=Spectrum([1.0, 0.5], [0.25, 0.5], tail=0.125)), gamma=0.1, horizon=9.0)
-    assert not_learned(MP, given) == MP.mpf("0.125")
+    problem = Problem(Model(noise=0.0, spectrum=Spectrum([1.0, 0.5], [0.25, 0.5], tail=0.125)), gamma=0.1, horizon=9.0)
+    assert not_learned(MP, problem) == MP.mpf("0.125")
     assert not_learned(MP, _problem(size=math.inf)) == 0
     assert abs(not_learned(MP, _problem(size=2)) - (MP.zeta(2) - MP.mpf(5) / 4)) < MP.mpf(10) ** -38
 

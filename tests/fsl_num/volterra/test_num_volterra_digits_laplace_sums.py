@@ -72,8 +72,8 @@ def test_a_model_that_ends_before_its_tail_would_begin_is_summed_to_its_end() ->
 
 @pytest.mark.parametrize("closure", ["volterra", "gaussian"])
 def test_the_sums_of_a_given_spectrum_are_written_out(closure: str) -> None:
-    given = Spectrum([1.0, 0.5, 0.25], [0.3, 0.2, 0.7])
-    problem = Problem(Model(noise=1.0, spectrum=given), gamma=0.5, horizon=9.0, closure=closure)
+    spectrum = Spectrum([1.0, 0.5, 0.25], [0.3, 0.2, 0.7])
+    problem = Problem(Model(noise=1.0, spectrum=spectrum), gamma=0.5, horizon=9.0, closure=closure)
     own = 0.5 if closure == "gaussian" else 0.0
     rates = [x * (2 - own * x) for x in (1.0, 0.5, 0.25)]
     found = TransferSums(MP, problem, MP.mpf(0.5)).at(MP.mpc(2))

@@ -78,14 +78,14 @@ def test_constant_gamma_agrees_with_the_contour(case: dict[str, Any], digits: in
     exact, sharp, _ = solve_laplace(problem, t, digits + 6)
     values, errors, facts = solve_high_precision(problem, t, digits)
     assert facts["digits reached"] == digits
-    for value, error, truth, more in zip(values, errors, exact, sharp, strict=True):
-        assert abs(MP.mpf(value) - truth) <= error + more < MP.mpf(10) ** (1 - digits) * truth
+    for value, error, truth, bound in zip(values, errors, exact, sharp, strict=True):
+        assert abs(MP.mpf(value) - truth) <= error + bound < MP.mpf(10) ** (1 - digits) * truth
 
 
 def test_a_spectrum_has_its_own_modes() -> None:
-    given = Problem(Model(noise=0.0, spectrum=Spectrum([1.0], [1.0])), gamma=0.1, horizon=1.0)
+    problem = Problem(Model(noise=0.0, spectrum=Spectrum([1.0], [1.0])), gamma=0.1, horizon=1.0)
     with pytest.raises(ValueError, match="a spectrum was given"):
-        few_modes(given, 20, 0.1)
+        few_modes(problem, 20, 0.1)
 
 
 def test_a_schedule_agrees_with_the_enclosure() -> None:
@@ -110,9 +110,9 @@ def test_few_modes_solve_as_all_modes_do() -> None:
     )
     times = [0.3 * problem.end, problem.end]
     few, errors, facts = solve_high_precision(problem, times, 15)
-    every, others, whole = solve_high_precision(written_out, times, 15)
+    every, errors_of_all, whole = solve_high_precision(written_out, times, 15)
     assert whole["modes"] == 1000 > 2 * facts["modes"]
-    for a, b, c, d in zip(few, every, errors, others, strict=True):
+    for a, b, c, d in zip(few, every, errors, errors_of_all, strict=True):
         assert c + d < MP.mpf(10) ** -13.5 * b
         # rates and weights are rounded to 2^-53 of themselves, of which 2 lambda t <= 4 makes four times as much
         assert abs(MP.mpf(a) - b) <= c + d + 5 * MP.mpf(2) ** -53 * b

@@ -65,8 +65,8 @@ def test_at_the_start_the_residues_add_up_to_the_whole_sum() -> None:
 def test_the_laplace_side_lies_within_both_errors() -> None:
     problem = _problem(size=30, horizon=1e4)
     values, radii, _ = solve_enclosure(problem, [1e4], 30)
-    others, errors, _ = solve_laplace(problem, [1e4], 30)
-    assert abs(MP.mpf(values[0]) - others[0]) <= radii[0] + errors[0]
+    by_contour, errors, _ = solve_laplace(problem, [1e4], 30)
+    assert abs(MP.mpf(values[0]) - by_contour[0]) <= radii[0] + errors[0]
 
 
 def test_a_time_that_is_a_fraction_is_that_time() -> None:

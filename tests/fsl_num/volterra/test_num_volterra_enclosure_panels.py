@@ -37,8 +37,8 @@ def _problem(**changes: Any) -> Problem:
 def _holds(problem: Problem, t: list[Any], digits: int, truth: list[Any], slack: list[Any]) -> list[bool]:
     values, radii, _ = solve_enclosure(problem, t, digits)
     return [
-        bool(abs(MP.mpf(value) - exact) <= radius + more)
-        for value, radius, exact, more in zip(values, radii, truth, slack, strict=True)
+        bool(abs(MP.mpf(value) - exact) <= radius + margin)
+        for value, radius, exact, margin in zip(values, radii, truth, slack, strict=True)
     ]
 
 
@@ -56,8 +56,8 @@ def test_the_balls_hold_collocation_at_many_more_digits(case: dict[str, Any]) ->
     truth, slack, _ = solve_high_precision(problem, t, TRUTH)
     values, radii, facts = solve_enclosure(problem, t, 20)
     assert facts["digits reached"] == 20
-    for value, radius, exact, more in zip(values, radii, truth, slack, strict=True):
-        assert abs(MP.mpf(value) - exact) <= radius + more
+    for value, radius, exact, margin in zip(values, radii, truth, slack, strict=True):
+        assert abs(MP.mpf(value) - exact) <= radius + margin
         assert radius < MP.mpf(10) ** -20 * exact
 
 
@@ -126,8 +126,8 @@ def test_models_of_any_size_hold_the_laplace_side(gamma: float, size: float) -> 
         slack = [MP.mpf(10) ** -39] * 2
     values, radii, facts = solve_enclosure(problem, t, 20)
     assert facts["modes"] < 80 and facts["digits reached"] == 20
-    for value, radius, exact, more in zip(values, radii, truth, slack, strict=True):
-        assert abs(MP.mpf(value) - exact) <= radius + more
+    for value, radius, exact, margin in zip(values, radii, truth, slack, strict=True):
+        assert abs(MP.mpf(value) - exact) <= radius + margin
         assert radius < MP.mpf(10) ** -20 * exact
 
 
@@ -175,8 +175,8 @@ def test_what_the_modes_leave_out_is_counted(monkeypatch: pytest.MonkeyPatch, pa
     truth, slack, _ = solve_laplace(problem, [1e3], 40)
     exact = enclosure.ball_modes
 
-    def few(library: Any, given: Problem, digits: int, *, forget: bool) -> Any:
-        modes = exact(library, given, 8)  # the remainder is then far larger than the defect of 20 digits
+    def few(library: Any, problem: Problem, digits: int, *, forget: bool) -> Any:
+        modes = exact(library, problem, 8)  # the remainder is then far larger than the defect of 20 digits
         left = modes.remainder
         return replace(modes, remainder=replace(left, **{part: library.arb(0)})) if forget else modes
 

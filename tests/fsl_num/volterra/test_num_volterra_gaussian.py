@@ -91,8 +91,8 @@ def test_few_modes_give_the_sums_over_times_and_integrals_of_gamma(case: dict[st
 
 
 def errors_on_panels(problem: Problem, exact: float, ratios: tuple[float, ...]) -> list[float]:
-    wanted, modes = np.array([problem.end]), full_modes(problem)
-    return [abs(march_moments(problem, modes, *panel_ends(problem, wanted, r))[-1] / exact - 1) for r in ratios]
+    times, modes = np.array([problem.end]), full_modes(problem)
+    return [abs(march_moments(problem, modes, *panel_ends(problem, times, r))[-1] / exact - 1) for r in ratios]
 
 
 def test_halved_panels_gain_the_order() -> None:

@@ -42,8 +42,8 @@ def test_the_default_method_says_why():
     assert large.method == ("enclosure" if find_spec("flint") else "high_precision")
     unstable = loss_of(growing, 1.0, digits=15, allow_unstable=True)
     assert unstable.method == "laplace"
-    other = loss_of(growing, 1.0, digits=15, method="constant", allow_unstable=True)
-    assert abs(unstable.values[0] - other.values[0]) <= unstable.error[0] + other.error[0]
+    constant = loss_of(growing, 1.0, digits=15, method="constant", allow_unstable=True)
+    assert abs(unstable.values[0] - constant.values[0]) <= unstable.error[0] + constant.error[0]
     assert few.digits == many.digits == 20
 
 

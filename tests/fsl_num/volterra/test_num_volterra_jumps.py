@@ -102,10 +102,10 @@ def errors_on_panels(name: str, ratios: tuple[float, ...]) -> list[float]:
     """Relative errors at the end, on panels whose ends grow by these ratios: the root of a ratio halves the panels."""
     problem = problem_of(**{**MODEL, "size": 5}, gamma=PLANS[name])
     exact = loss_of(problem, problem.end, rtol=1e-13).values[0]
-    modes, wanted = panels_module.problem_modes(problem), np.array([problem.end])
+    modes, times = panels_module.problem_modes(problem), np.array([problem.end])
     found = []
     for ratio in ratios:
-        ends = panels_module.panel_ends(problem, wanted, ratio)
+        ends = panels_module.panel_ends(problem, times, ratio)
         found.append(abs(panels_module.march_panels(problem, modes, *ends)[-1] / exact - 1))
     return found
 

@@ -23,11 +23,11 @@ VARYING = Problem(Model(noise=1.0, spectrum=Spectrum([2.0, 0.1], [1.0, 1.0])), g
 
 
 def test_panels_grow_from_breaks_and_shrink_towards_the_end():
-    wanted = np.array([0.123, 0.77, 1.4999])
-    times, remaining = panel_ends(VARYING, wanted, 1.35)
+    asked = np.array([0.123, 0.77, 1.4999])
+    times, remaining = panel_ends(VARYING, asked, 1.35)
     assert times[0] == 0.0 and times[-1] == 1.5 and remaining[-1] == 0.0 and remaining[0] == 1.5
     assert times + remaining == pytest.approx(np.full(times.size, 1.5), rel=1e-15, abs=0.0)
-    assert set(wanted.tolist()) <= set(np.round(times, 15).tolist())
+    assert set(asked.tolist()) <= set(np.round(times, 15).tolist())
     assert 0.4 in times
     widths = np.where(times[1:] < 0.75, np.diff(times), -np.diff(remaining))
     assert (widths > 0.0).all()
@@ -41,7 +41,7 @@ def test_panels_grow_from_breaks_and_shrink_towards_the_end():
     late = remaining[(remaining > 0.0) & (remaining < 0.5 * 1.1)]
     assert (late[:-1] / late[1:]).max() <= 1.35 * (1.0 + 1e-9)
     assert 0.5e-12 / 1.4 <= late[-1] <= 0.5e-12 * (1.0 + 1e-9)
-    flat, _ = panel_ends(replace(VARYING, gamma=0.3, breaks=()), wanted, 1.35)
+    flat, _ = panel_ends(replace(VARYING, gamma=0.3, breaks=()), asked, 1.35)
     assert np.diff(flat).min() > 1e-5  # a constant does not vanish at the end
     assert np.isin(0.125 * 1.35 ** np.arange(6), flat).any()
 

@@ -63,12 +63,12 @@ def test_exact_numbers_are_kept_until_they_are_changed() -> None:
 def test_a_model_is_a_power_law_or_a_spectrum() -> None:
     spectrum = Spectrum([1.0, 0.5], [1.0, 0.25], tail=0.125)
     common: dict[str, Any] = {"noise": 1.0, "gamma": 0.1, "horizon": 8.0}
-    given = problem_of(spectrum=spectrum, **common)
-    assert given.model.size == 2.0 and math.isnan(given.model.s) and given.model.approximation_error == 0.125
+    problem = problem_of(spectrum=spectrum, **common)
+    assert problem.model.size == 2.0 and math.isnan(problem.model.s) and problem.model.approximation_error == 0.125
     assert problem_of(spectrum=spectrum, size=2, **common).model.size == 2.0
-    for more in ({"s": 0.5}, {"beta": 2.0}, {"size": 3}, {"s": 0.5, "beta": 2.0, "size": 2}):
+    for fields in ({"s": 0.5}, {"beta": 2.0}, {"size": 3}, {"s": 0.5, "beta": 2.0, "size": 2}):
         with pytest.raises(ValueError, match="but both were given"):
-            problem_of(spectrum=spectrum, **more, **common)
+            problem_of(spectrum=spectrum, **fields, **common)
     with pytest.raises(ValueError, match="but s, beta, size is missing"):
         problem_of(**common)
     with pytest.raises(ValueError, match="needs noise"):
@@ -162,8 +162,8 @@ def test_what_an_impulse_brings_back_is_a_sum_over_modes(size: int, beta: float,
     assert replace(plain, closure="gaussian").stability == pytest.approx(exact, rel=1e-14)
     listed = Spectrum(rates, rates)
     for closure, total in (("volterra", 0.5 * gamma * math.fsum(rates)), ("gaussian", exact)):
-        given = Problem(Model(noise=1.0, spectrum=listed), gamma=gamma, horizon=8.0, closure=closure)
-        assert given.stability == pytest.approx(total, rel=1e-14)
+        problem = Problem(Model(noise=1.0, spectrum=listed), gamma=gamma, horizon=8.0, closure=closure)
+        assert problem.stability == pytest.approx(total, rel=1e-14)
 
 
 @pytest.mark.parametrize(("beta", "gamma"), [(1.05, 0.04), (1.5, 0.5), (3.0, 1.9)])

@@ -187,7 +187,7 @@ def test_a_function_outside_the_class_is_refused(f: Expr) -> None:
 def test_the_order_at_zero_is_the_first_power_that_does_not_cancel(f: Expr, orders: list[Expr]) -> None:
     found = orders_at_zero(pieces(f, U))
     assert len(found) == len(orders)
-    assert all(any((mine - wanted).equals(0) for mine in found) for wanted in orders)
+    assert all(any((mine - order).equals(0) for mine in found) for order in orders)
 
 
 def test_a_function_that_is_zero_is_refused() -> None:
@@ -257,7 +257,9 @@ def test_a_prefactor_scales_and_shifts_every_term() -> None:
     powers = [term.power.subs(beta, 2) for term in scaled.terms]
     assert powers == [HALF - 2, -TWO] == sorted(powers, reverse=True)
     for term in scaled.terms:
-        assert term.pole in {other.pole for other in plain.terms}  # poles are those of the sum, not of the product
+        assert term.pole in {
+            term_plain.pole for term_plain in plain.terms
+        }  # poles are those of the sum, not of the product
     assert scaled.function(U).equals(f)
     assert scaled.sum == 3 * a * t**-2 * plain.sum
 

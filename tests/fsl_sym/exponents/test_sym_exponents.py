@@ -254,9 +254,9 @@ def test_a_range_opens_on_a_wall_only():
         Rational(1): OrderRange(Order(0), Order(1)),
         Rational(3, 2): OrderRange(Order(0), Order(0)),
     }
-    for value, wanted in ends.items():
+    for value, expected in ends.items():
         (home,) = [region for region in solution.regions if region.contains({a: value})]
-        assert home.variables[M].subs({a: value}) == wanted
+        assert home.variables[M].subs({a: value}) == expected
 
 
 @pytest.mark.parametrize("name", ["lambda", "I", "E", "S", "N", "no_parameter", "x y", "u", "beta"])

@@ -189,12 +189,12 @@ def test_what_is_no_symbol_is_refused():
 
 def test_a_symbol_made_twice_is_refused():
     """Without this the other M would be taken for a constant, and the answer would be silently wrong."""
-    other = Symbol("M")
+    homonym = Symbol("M")
     refused(
         ValueError,
         "uses a symbol M that is not the M among variables.*make it once",
         1 / M + 1 / D,
-        (other, D),
+        (homonym, D),
         N,
         [D <= N],
     )

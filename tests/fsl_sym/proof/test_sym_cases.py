@@ -48,9 +48,9 @@ def test_regimes_left_out_or_exchanged_are_refused(regimes: tuple[object, ...]) 
 
 
 def test_least_values_of_two_laws_are_not_one() -> None:
-    other = least_value(gamma + (D * gamma) ** -s, ((gamma,), D, (gamma <= 1,)), HARD, Order(-s / (s + 1)))
-    assert holds(other)
-    assert not holds(in_all_regimes((*least_orders("data")[:2], other), REGIMES, D**-EXPONENT))
+    of_constant = least_value(gamma + (D * gamma) ** -s, ((gamma,), D, (gamma <= 1,)), HARD, Order(-s / (s + 1)))
+    assert holds(of_constant)
+    assert not holds(in_all_regimes((*least_orders("data")[:2], of_constant), REGIMES, D**-EXPONENT))
 
 
 def test_the_lemma_must_be_proved() -> None:
@@ -65,10 +65,10 @@ def test_a_side_of_a_resonance_keeps_its_condition() -> None:
     orders = {1: Order(-s * (p + 1) / (1 + s * (p + 1))), 0: Order(-p / (p + 1)), -1: Order(-s)}
     law = T**-s + T ** (1 / (p + 1)) / D
     least = [least_value(law, program, PowerRegime(side, sign), order) for sign, order in orders.items()]
-    wanted = D ** -Min(s, s * (p + 1) / (1 + s * (p + 1)))
-    whole = in_all_regimes(least, side.regimes, wanted)
+    order = D ** -Min(s, s * (p + 1) / (1 + s * (p + 1)))
+    whole = in_all_regimes(least, side.regimes, order)
     assert holds(whole) and whole.conclusion.where == side.condition
-    step = Step(law, wanted, AllCases(tuple(least), REGIMES), "under the regimes of the plane")
+    step = Step(law, order, AllCases(tuple(least), REGIMES), "under the regimes of the plane")
     assert not step.verify().holds
 
 

@@ -183,10 +183,10 @@ def test_all_that_a_rule_was_told_and_used_is_printed() -> None:
 
 def test_means_of_two_scalars_are_not_multiplied() -> None:
     """Each has the mean 0, and with one equal to the other the mean of the product is a square."""
-    first, other = Symbol("e_1"), Symbol("e_2")
-    rules = MatrixIdentity(scalar_moments=((first, Integer(0)), (other, Integer(0))))
+    first, second = Symbol("e_1"), Symbol("e_2")
+    rules = MatrixIdentity(scalar_moments=((first, Integer(0)), (second, Integer(0))))
     assert held(rules, Mean(first * A), ZeroMatrix(n, n))
-    assert not held(rules, Mean(first * other * A), ZeroMatrix(n, n))
+    assert not held(rules, Mean(first * second * A), ZeroMatrix(n, n))
 
 
 def test_letters_that_look_alike_are_not_alike() -> None:

@@ -258,8 +258,8 @@ def test_what_is_told_is_a_hypothesis() -> None:
     }
     for name, expected in told.items():
         assert expected <= set(STEPS[name].verify().hypotheses), name
-    given = STEPS["a lemma at a value"].verify().hypotheses
-    assert set(map(str, given)) == {"0 < T", "0 < lambda"}  # u is gone: it got a value that is positive
+    hypotheses = STEPS["a lemma at a value"].verify().hypotheses
+    assert set(map(str, hypotheses)) == {"0 < T", "0 < lambda"}  # u is gone: it got a value that is positive
     assert not Step(Integer(2), Integer(1), Assumed(at_most(Integer(1), Integer(2))), "another").verify().holds
 
 

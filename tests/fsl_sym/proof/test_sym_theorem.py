@@ -201,9 +201,9 @@ def test_names_of_bound_letters_do_not_count_and_free_letters_are_not_captured()
 
 
 def test_a_formula_needs_what_its_relation_needs() -> None:
-    for relation, more in (("->", {}), ("within", {}), ("=", {"error": a}), ("optimum", {}), ("about", {})):
+    for relation, fields in (("->", {}), ("within", {}), ("=", {"error": a}), ("optimum", {}), ("about", {})):
         with pytest.raises(ValueError, match="needs|unknown relation"):
-            Formula(a, relation, b, **more)  # type: ignore[arg-type]
+            Formula(a, relation, b, **fields)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="is text"):
         Formula("a", "=", b)
     with pytest.raises(ValueError, match="at least two"):
