@@ -178,7 +178,7 @@ def convert(values: Mapping[str, Any], source: str, target: str) -> dict[str, Ex
     instance_of("values", values, Mapping)
     instance_of("source", source, str)
     instance_of("target", target, str)
-    known, target_notation = _named(source), _named(target)
+    known, asked = _named(source), _named(target)
     names = [letter.name for letter in known.letters]
     named = {key.name if isinstance(key, Symbol) else key: value for key, value in values.items()}
     if set(named) != set(names):
@@ -196,10 +196,7 @@ def convert(values: Mapping[str, Any], source: str, target: str) -> dict[str, Ex
             "which is s > 0 and beta > 1"
         )
     middle = {letter: expression.subs(numbers, simultaneous=True) for letter, expression in known.back.items()}
-    exponents = {
-        letter.name: target_notation.forward[letter].subs(middle, simultaneous=True)
-        for letter in target_notation.letters
-    }
+    exponents = {letter.name: asked.forward[letter].subs(middle, simultaneous=True) for letter in asked.letters}
     return {name: value if value.is_number else factor(value) for name, value in exponents.items()}
 
 

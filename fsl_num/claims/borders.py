@@ -69,9 +69,8 @@ class Sides:
 
     def silent(self, point: Point) -> bool:
         """Whether the formula says nothing at a point."""
-        return not (
-            self.everywhere or any(condition.subs({s: point[0], beta: point[1]}) for condition in self.conditions)
-        )
+        values = {s: point[0], beta: point[1]}
+        return not (self.everywhere or any(condition.subs(values) for condition in self.conditions))
 
     def between(self, point: Point) -> bool:
         """Whether a point lies on a line between two sides."""

@@ -193,17 +193,15 @@ def _need(claim: Claim, relation: Formula, tried: list[Elsewhere], claims: Seque
         if lacking:
             return HypothesisOutcome(relation, Need.PROOF, lacking)
     if judged:
-        wider = [assuming.id for assuming in claims
-                 if assuming.strengthens == claim.id and relation not in relations_assumed(assuming)]  # fmt: skip
+        wider = [wide.id for wide in claims
+                 if wide.strengthens == claim.id and relation not in relations_assumed(wide)]  # fmt: skip
         said = f", which {' and '.join(wider)} says" if wider else ""
         return HypothesisOutcome(relation, Need.FREE, f"holds at {'; '.join(trial.where for trial, _ in judged)}{said}")
     if alone:
         return HypothesisOutcome(relation, Need.UNDEFINED, f"{alone[0].where}: {alone[0].detail}")
     if relation.relation == "=" and (relation.left.is_number or relation.right.is_number):
         return HypothesisOutcome(relation, Need.FIXED, "without it the claim would be UNKNOWN")
-    resting = [
-        assuming.id for assuming in claims if assuming.id in claim.depends and relation in relations_assumed(assuming)
-    ]
+    resting = [base.id for base in claims if base.id in claim.depends and relation in relations_assumed(base)]
     return HypothesisOutcome(relation, Need.RESTS if resting else Need.UNMEASURED, ", ".join(resting))
 
 

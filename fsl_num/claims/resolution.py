@@ -54,10 +54,8 @@ def _of_kind(kind: str, checked: Sequence[Checked]) -> float | None:
             for _, statement, measured in checked
         ]
         # a point may have no use for an exponent, as s = 1 for one that a logarithm hides there
-        return [
-            [neighbours[place] for neighbours in by_point if place < len(neighbours)]
-            for place in range(len(by_point[0]))
-        ]
+        places = range(len(by_point[0]))
+        return [[versions[place] for versions in by_point if place < len(versions)] for place in places]
 
     return _smallest_refused(moved, RESOLUTIONS[kind])
 

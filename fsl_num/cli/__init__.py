@@ -215,9 +215,7 @@ def _run(words: list[str]) -> int:
 def _sentence(error: click.ClickException) -> str:
     """What click complains of; the options that may be meant are those with the word that was typed, or near it."""
     params = error.ctx.command.params if isinstance(error, click.UsageError) and error.ctx else []
-    names = [
-        name for parameter in params if parameter.name != "help" for name in parameter.opts if name.startswith("--")
-    ]
+    names = [name for option in params if option.name != "help" for name in option.opts if name.startswith("--")]
     if isinstance(error, click.NoSuchOption):
         typed = error.option_name.lstrip("-")
         near = [name for name in names if typed in name[2:].split("-") or name.startswith(f"--{typed}")]

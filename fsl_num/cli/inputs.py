@@ -53,9 +53,7 @@ def as_typed(text: str) -> str:
         return text
     context = click.get_current_context(silent=True)
     parameters = [] if context is None else context.command.params
-    options = {
-        str(parameter.name): parameter.opts[0] for parameter in parameters if isinstance(parameter, click.Option)
-    }
+    options = {str(option.name): option.opts[0] for option in parameters if isinstance(option, click.Option)}
     return _PARAMETER.sub(lambda name: options.get(OPTION_NAMES.get(name[0], name[0]), name[0]), text)
 
 

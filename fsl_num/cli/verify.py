@@ -50,9 +50,8 @@ def run(arguments: Arguments) -> int:
     before = {claim.id: cache.previous(claim, profile) for claim in registry.all_claims()} if cache is not None else {}
     known = runner.settle({claim_id: record for claim_id, record in before.items() if record is not None})
     if point is not None:
-        records = tuple(
-            runner.verify(registry.claim(claim_id), profile, arguments.seed, at=[point]) for claim_id in ids
-        )
+        claims = map(registry.claim, ids)
+        records = tuple(runner.verify(claim, profile, arguments.seed, at=[point]) for claim in claims)
     else:
         records = _verified(ids, profile, arguments, where, cache)
     # No claim checked is no proof of anything, so it does not pass.

@@ -95,12 +95,8 @@ class Forecast(Result):
 
     def _repr_html_(self) -> str:
         rows = [
-            (
-                name,
-                prediction.in_digits(prediction.final),
-                "" if (half := prediction.mean_half_width) is None else how_well(half),
-            )
-            for name, prediction in self.predictions.items()
+            (name, end.in_digits(end.final), "" if (half := end.mean_half_width) is None else how_well(half))
+            for name, end in self.predictions.items()
         ]
         head = ("ending", f"loss after {int(self.main.step[-1])} steps", "known to")
         return html_table(head, rows, items=(*self.fitted.warnings, *self.sentences))

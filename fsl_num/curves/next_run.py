@@ -292,8 +292,7 @@ def _left(fit: FitResult, plan: Plan, errors: Sequence[tuple[Array, Array, State
         own = np.diag(seen @ weights[:, :-1])  # how far each draw explains itself
         slopes = weights[:, :-1] @ drawn[:, 0] + weights[:, -1]
         wrong = (drawn[:, 0] - seen @ slopes) / (1.0 - own)
-        variance = float(
-            wrong @ wrong + slopes @ unseen @ slopes - 2.0 * slopes @ covariances[:, 0] + unexplained[0, 0]
-        )
+        of_draws = wrong @ wrong + slopes @ unseen @ slopes - 2.0 * slopes @ covariances[:, 0]
+        variance = float(of_draws + unexplained[0, 0])
         left.append(min(max(variance, OWN), float((drawn**2).sum() + unexplained.sum())))
     return left

@@ -130,9 +130,8 @@ def best_over_draws(
     middle = first + 0.5 * (lengths - 1.0)
     rates = np.clip(peak * np.exp(np.interp(np.arange(point.rates.size), middle, minimum.x)), floor, peak)
     rates = np.minimum.accumulate(rates) if shape == "non-increasing" else rates
-    of_point, of_rates = (
-        float(losses_of_draws(fit.law, samples, past, plan_rates).mean()) for plan_rates in (point.rates, rates)
-    )
+    plans = (point.rates, rates)
+    of_point, of_rates = (float(losses_of_draws(fit.law, samples, past, plan).mean()) for plan in plans)
     if of_rates >= of_point:
         return point, 0.0
     loss = past.objective(fit.law, fit.theta)(rates, np.ones(rates.size))[0]

@@ -290,9 +290,7 @@ def design_for_model(
             " further; ask for fewer samples, or less noise"
         )
     blocks, gone = np.full(_BLOCKS, budget / _BLOCKS), np.arange(_BLOCKS) / _BLOCKS
-    shapes = {
-        name: FAMILIES[family_of].shape(gone, choices, budget) for name, (family_of, choices) in BASELINES.items()
-    }
+    shapes = {name: FAMILIES[key].shape(gone, choices, budget) for name, (key, choices) in BASELINES.items()}
     peaks = top * np.geomspace(1e-6, 1.0, _PEAKS)
     baselines = {
         name: min(water.risk(np.maximum(peak * shape_of, 1e-12 * peak), blocks) for peak in peaks)

@@ -66,12 +66,9 @@ def generic_test_place(folders: Sequence[Path]) -> Place:
     for folder in folders:
         if (folder / _TEST).is_file():
             for node in ast.walk(_parsed(folder / _TEST)):
-                over = (
-                    [ast.unparse(decorator) for decorator in node.decorator_list]
-                    if isinstance(node, ast.FunctionDef)
-                    else []
-                )
-                if isinstance(node, ast.FunctionDef) and any("all_claims()" in decorator for decorator in over):
+                if isinstance(node, ast.FunctionDef) and "all_claims()" in " ".join(
+                    map(ast.unparse, node.decorator_list)
+                ):
                     return {"name": node.name, "file": _TEST, "line": node.lineno}
     return {"name": None, "file": _TEST, "line": None}
 

@@ -99,17 +99,7 @@ class TrainingPlan(Result):
         return f"TrainingPlan({self.schedule}, {self.budget} {self.amount:.4g}: {values})"
 
     def _repr_html_(self) -> str:
-        rows = [
-            (
-                _TITLES[advice.name],
-                _number(advice.value, 4),
-                _range(advice),
-                advice.order,
-                _constants(advice),
-                advice.basis,
-            )
-            for advice in self.recommendations
-        ]
+        rows = [(*_cells(advice), advice.basis) for advice in self.recommendations]
         return html_table((), rows, title=f"{self.schedule}, {self.budget} {self.amount:.3g}")
 
 
@@ -271,6 +261,10 @@ def _range(advice: Recommendation) -> str:
     return f"{low} .. {high}" if low != high else ""
 
 
+def _cells(advice: Recommendation) -> tuple[str, ...]:
+    return _TITLES[advice.name], _number(advice.value, 4), _range(advice), advice.order, _constants(advice)
+
+
 def _constants(advice: Recommendation) -> str:
     """The constant with its interval, of a range of both ends."""
     ends = [
@@ -282,16 +276,7 @@ def _constants(advice: Recommendation) -> str:
 def training_plan_text(plan: TrainingPlan) -> list[Any]:
     """The plan as a table, what each quantity rests on, what each schedule would reach, and the notes."""
     headings: Sequence[str] = ("quantity", "value", "as good", "grows as", "times a constant")
-    rows: list[tuple[str, ...]] = [
-        (
-            _TITLES[advice.name],
-            _number(advice.value, 4),
-            _range(advice),
-            advice.order,
-            _constants(advice),
-        )
-        for advice in plan.recommendations
-    ]
+    rows: list[tuple[str, ...]] = [_cells(advice) for advice in plan.recommendations]
     if not any(constant for *_, constant in rows):  # a fit that leaves the regime open knows none
         headings, rows = headings[:4], [row[:4] for row in rows]
     reached = ", ".join(f"{name} {loss:.4g}" for name, loss in plan.losses.items())

@@ -121,9 +121,8 @@ class Checkpoint:
                 " name a new file, or remove this one"
             ) from error
         if unlike:
-            pairs = ", ".join(
-                f"{name} ({identity.get(name)} there, {self._identity.get(name)} here)" for name in unlike
-            )
+            own = self._identity
+            pairs = ", ".join(f"{name} ({identity.get(name)} there, {own.get(name)} here)" for name in unlike)
             raise ValueError(
                 f"the checkpoint {str(self.path)!r} belongs to another simulation, which differs in {pairs}; name a new"
                 " file, or remove this one to start afresh"

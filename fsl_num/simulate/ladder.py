@@ -118,9 +118,7 @@ class Ladder(Result):
         thresholds = sorted({breaking.threshold for breaking in self.breaking}, reverse=True)
         titles = ["rung", "next", "largest distance", "at step", "at the end", "noise of sampling"]
         titles += [f"{100 * threshold:g}% apart" for threshold in thresholds]
-        broken = {
-            (breaking.rung, breaking.next_rung, breaking.threshold): breaking.message for breaking in self.breaking
-        }
+        broken = {(rate.rung, rate.next_rung, rate.threshold): rate.message for rate in self.breaking}
         rows = []
         for gap in self.table:
             first = RUNGS[gap.rung] + (", simulated" if gap.rung == gap.next_rung else "")
@@ -141,10 +139,8 @@ def _gap(curve: RiskCurve, following: RiskCurve) -> Gap:
     apart = relative_distance(*risks)
     where = int(np.argmax(apart))
     scale = np.minimum(*risks)
-    noise = np.hypot(curve.standard_error[first], following.standard_error[second]) / np.where(
-        scale > 0.0, scale, np.inf
-    )
-    spread = 2.0 * float(noise.max())
+    error = np.hypot(curve.standard_error[first], following.standard_error[second])
+    spread = 2.0 * float((error / np.where(scale > 0.0, scale, np.inf)).max())
     return Gap(curve.method, following.method, float(apart[where]), int(step[where]), float(apart[-1]), spread)
 
 

@@ -20,8 +20,6 @@ def latex(expression: Basic) -> str:
     "{\\beta}'"
     """
     letters = {
-        letter: Symbol(letter.name.replace("'", "prime"))
-        for letter in expression.atoms(Symbol)
-        if letter.is_commutative
+        name: Symbol(name.name.replace("'", "prime")) for name in expression.atoms(Symbol) if name.is_commutative
     }
     return str(sympy_latex(expression.xreplace(letters)))

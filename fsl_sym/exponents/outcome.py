@@ -118,9 +118,8 @@ class Optimiser:
             for maximise in (False, True):
                 self.clock.check()
                 candidates = [self._end(index, best, values, coordinate, maximise) for index in tied]
-                pick = (max if maximise else min)(
-                    candidates, key=lambda candidate: values.triple(candidate.point[coordinate])
-                )
+                extreme = max if maximise else min
+                pick = extreme(candidates, key=lambda candidate: values.triple(candidate.point[coordinate]))
                 end = pick.point[coordinate]
                 conditions.extend(pick.attains(self.walls))
                 for candidate in candidates:

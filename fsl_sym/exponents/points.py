@@ -67,10 +67,8 @@ class Points:
         solved = self._solve([wall for wall, signs in asked.items() if signs == {0}])
         free = [k for k in range(len(self.symbols)) if k not in {solution.place for solution in solved}]
         ranked = sorted(self.known, key=lambda point: self._wrong(point, asked))
-        starts = [
-            *ranked[:STARTS],
-            *(Point(tuple(sample.values())) for sample in self.domain.sample(2, len(self.known))),
-        ]
+        drawn = (Point(tuple(values.values())) for values in self.domain.sample(2, len(self.known)))
+        starts = [*ranked[:STARTS], *drawn]
         for start in starts:
             here = self._completed(start.coordinates, solved)
             best = None if here is None else self._score(here, asked)

@@ -110,10 +110,8 @@ class Assembly:
             yield from (part.box for part in members)
             return
         for sign in sorted(hull[wall], reverse=True):
-            signs = frozenset((sign,))
-            inside = [
-                _Part({**part.box, wall: signs}, part.cell) for part in members if self._meets(part, {wall: signs})
-            ]
+            side = {wall: frozenset((sign,))}
+            inside = [_Part({**part.box, **side}, part.cell) for part in members if self._meets(part, side)]
             if inside:
                 yield from self._boxes(inside, outside)
 

@@ -66,10 +66,7 @@ def functions() -> Iterator[tuple[str, Callable[..., Any]]]:
             if public and value.__module__ == module.name:
                 yield f"{module.name}.{name}", value
     for instance in INSTANCES:
-        for name in [
-            "__pow__",
-            *(method for method in dir(instance) if not method.startswith("_")),
-        ]:
+        for name in ["__pow__", *(method for method in dir(instance) if not method.startswith("_"))]:
             method = getattr(instance, name, None)
             if callable(method):
                 yield f"{type(instance).__module__}.{type(instance).__name__}.{name}", method
@@ -80,11 +77,8 @@ FUNCTIONS = dict(functions())
 
 def parameters(function: Callable[..., Any]) -> list[Parameter]:
     try:
-        return [
-            parameter
-            for parameter in signature(function).parameters.values()
-            if parameter.kind is not Parameter.VAR_KEYWORD
-        ]
+        taken = signature(function).parameters.values()
+        return [parameter for parameter in taken if parameter.kind is not Parameter.VAR_KEYWORD]
     except ValueError:  # a class of sympy or an exception has no signature
         return []
 

@@ -336,9 +336,8 @@ class _Part:
         signals = [_signal(times, theta, sloped) for times, _ in ends]
         left = [weight * signal[0] for weight, signal in zip(noise, signals, strict=False)]
         if slopes is None:
-            responses = clock.memory.response(
-                np.stack([_change(factors) for factors in (noise, left) if factors]), weights[:1]
-            )
+            changes = [_change(factors) for factors in (noise, left) if factors]
+            responses = clock.memory.response(np.stack(changes), weights[:1])
             x[:, 2 : 3 + self.law.signal_noise] = responses[:, :, 0]
             return
         slopes[:, 0, 1], slopes[:, 3, 1], by_time = by_signal

@@ -89,9 +89,8 @@ def fitted_shapes(level: float, at: str) -> tuple[tuple[str, float], ...]:
     for model, fit in FITTED.items():
         objective = fit.objective(level, at)
         starts = [*rivals(steps).values(), np.full(steps.size, 0.5)]
-        best = min(
-            (best_falling_rates(objective, steps, start) for start in starts), key=lambda candidate: candidate.loss
-        )
+        reached = (best_falling_rates(objective, steps, start) for start in starts)
+        best = min(reached, key=lambda end: end.loss)
         numbers[f"{model} decaying"] = best.decaying
         numbers[f"{model} end"] = best.last_over_peak
         numbers[f"{model} peak"] = float(best.rates.max())

@@ -52,10 +52,8 @@ def enclosed_sums(flint: Any, problem: Problem, t: Fraction, terms: int) -> list
     pushes = [rate * eigenvalue * eigenvalue for eigenvalue in eigen]
     delta = (1 + s * beta).zeta(flint.arb(size + 1))
     source = delta + noise
-    total = delta + sum(
-        signal * (-2 * eigenvalue * time).exp() for signal, eigenvalue in zip(signals, eigen, strict=True)
-    )
-    shrinks = sum(push / (2 * eigenvalue) for push, eigenvalue in zip(pushes, eigen, strict=True))
+    total = delta + sum(signal * (-2 * rate * time).exp() for signal, rate in zip(signals, eigen, strict=True))
+    shrinks = sum(push / (2 * rate) for push, rate in zip(pushes, eigen, strict=True))
     added = [source * shrinks**n for n in range(1, terms + 1)]
     for own, push, signal in zip(eigen, pushes, signals, strict=True):
         kernel, data = [push], [signal]  # of x = p + r, times x

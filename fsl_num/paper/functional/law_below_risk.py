@@ -164,9 +164,8 @@ def _law(by: Any, problem: Problem, time: Fraction) -> Any:
         injected = noise * (1 - fades[mode]) / (2 * eigen[mode])
         for partner in range(size):
             gap = 2 * (eigen[mode] - eigen[partner])
-            injected += signals[partner] * (
-                t * fades[mode] if mode == partner else (fades[partner] - fades[mode]) / gap
-            )
+            faded = t * fades[mode] if mode == partner else (fades[partner] - fades[mode]) / gap
+            injected += signals[partner] * faded
         total += rate * eigen[mode] ** 2 * injected
     return total / 2
 

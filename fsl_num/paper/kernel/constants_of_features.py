@@ -80,10 +80,8 @@ def power_rays(sample: Sample) -> Mapping[str, list[Ray]]:
             logs = {"t": log_t, "M": np.full(log_t.size, math.log(FEATURES * LARGEST))}
             rays_of[key].append(Ray(name, log_t, logs, np.log(np.array(measured))))
         log_size = math.log(4.0) * np.arange(1.0, 9.0)
-        tails = [
-            float(energies[round(math.exp(log_features)) : FEATURES * round(math.exp(log_features))].sum())
-            for log_features in log_size
-        ]
+        counts = [round(math.exp(log)) for log in log_size]
+        tails = [float(energies[count : FEATURES * count].sum()) for count in counts]
         rays_of["approximation error"].append(Ray(name, log_size, {"M": log_size}, np.log(tails)))
     return rays_of
 

@@ -120,14 +120,8 @@ def single_mode_rays(sample: Sample) -> list[Ray]:
     """(K_1 * K_1)(t)/K_1(t): one feature, t growing far beyond M^beta = 1."""
     ratio = convolution_ratio(sample)
     log_t = np.linspace(0.0, math.log(250.0), 12)
-    return [
-        Ray(
-            "M = 1",
-            log_t,
-            {"t": log_t, "M": 0.0 * log_t},
-            np.log([ratio(math.exp(log_time), 1.0) for log_time in log_t]),
-        )
-    ]
+    values = [ratio(math.exp(log), 1.0) for log in log_t]
+    return [Ray("M = 1", log_t, {"t": log_t, "M": 0.0 * log_t}, np.log(values))]
 
 
 def _outside(sample: Sample) -> dict[str, list[Ray]]:

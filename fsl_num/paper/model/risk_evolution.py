@@ -84,9 +84,7 @@ def evolution_formula(
 
 def _starts(sample: Sample, name: str, t: float) -> list[tuple[Array | None, float, float]]:
     points, weights, noises, _ = moments.history(sample, name, t)
-    later = [
-        (covariance, float(z), float(weight)) for z, weight, covariance in zip(points, weights, noises, strict=True)
-    ]
+    later = [(noise, float(z), float(weight)) for z, weight, noise in zip(points, weights, noises, strict=True)]
     return [(None, 0.0, 1.0), *later]
 
 

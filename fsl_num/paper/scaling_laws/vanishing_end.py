@@ -286,13 +286,7 @@ def sharp_statement(sample: Sample) -> Joint:
         return sharp(first + second, {"beta": sample.beta}, remainder, wrong, scale="T")
 
     return Joint(
-        dict(
-            zip(
-                ("off the resonance", "at the resonance"),
-                (numeric(expansion.right) for expansion in expansions()),
-                strict=True,
-            )
-        )
+        dict(zip(("off the resonance", "at the resonance"), (numeric(law.right) for law in expansions()), strict=True))
     )
 
 

@@ -209,9 +209,7 @@ def _by_label(claims: Sequence[Claim]) -> dict[str, list[Claim]]:
 def _around(members: Sequence[Claim], claims: Sequence[Claim]) -> list[Claim]:
     """These claims, what they rest on, and what rests on them."""
     ids = {member.id for member in members}
-    named = {
-        named_claim for member in members for named_claim in (*member.depends, member.corrected_by, member.strengthens)
-    }
+    named = {name for member in members for name in (*member.depends, member.corrected_by, member.strengthens)}
     return [
         claim
         for claim in claims

@@ -99,9 +99,8 @@ class Scheduler:
     def _check(self, arguments: Mapping[str, Any]) -> None:
         known = self.arguments
         unknown = [name for name in arguments if name not in known]
-        missing = [
-            name for name, parameter in known.items() if parameter.default is parameter.empty and name not in arguments
-        ]
+        required = [name for name, parameter in known.items() if parameter.default is parameter.empty]
+        missing = [name for name in required if name not in arguments]
         if unknown or missing:
             fault = f"has no {', '.join(unknown)}" if unknown else f"needs {', '.join(missing)}"
             raise TypeError(f"it {fault}; its arguments are {', '.join(known) or 'none'}")

@@ -131,11 +131,9 @@ class Evaluated:
                 return refuse(f"{item} is the derivative of an endless sum")
         sides = [side.replace(Derivative, lambda *parts: Derivative(*parts, evaluate=True)) for side in (before, after)]
         difference = expand(sides[0] - sides[1])
-        return (
-            accept("derivatives taken; the difference expands to 0")
-            if difference == 0
-            else refuse(f"differs by {difference}")
-        )
+        if difference != 0:
+            return refuse(f"differs by {difference}")
+        return accept("derivatives taken; the difference expands to 0")
 
 
 @dataclass(frozen=True, slots=True)

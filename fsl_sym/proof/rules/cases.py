@@ -58,12 +58,7 @@ class AllCases:
             if (lemma.left, lemma.program) != (canonical(before), self.program):
                 return refuse(f"{lemma} is about another law")
             mine, own = (_powers(side, base) for side in (_chosen(after, regime), lemma.right))
-            equal = (
-                mine
-                and own
-                and all(regime.sign_of(claimed - proved) == 0 for claimed, proved in zip(mine, own, strict=True))
-            )
-            if not equal:
+            if not (mine and own and all(regime.sign_of(a - b) == 0 for a, b in zip(mine, own, strict=True))):
                 return refuse(f"{after} is not shown to be {lemma.right} all over the regime {regime.name}")
         return accept("regime by regime")
 

@@ -171,10 +171,7 @@ class HeadOfSum(FromLemma):
         if parts is None or parts[1][1] != 1 or not self.time.is_positive or sign(self.exponent) != 1:
             return refuse("expected a sum from 1, a positive time and a positive exponent")
         summand, (index, _, last) = parts
-        if (
-            any(expression.has(index) for expression in (self.function, self.time, self.exponent))
-            or index == self.variable
-        ):
+        if index == self.variable or any(part.has(index) for part in (self.function, self.time, self.exponent)):
             return refuse(f"f, the time and the exponent may not hold {index}, over which the sum runs")
         at_one = self.function.subs(self.variable, 1)
         letters = rises.right.free_symbols - rises.left.free_symbols - self.function.free_symbols

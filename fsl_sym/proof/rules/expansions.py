@@ -35,11 +35,7 @@ class Residues:
         freely_positive(x)
         orders = [self.expansion.w, self.expansion.beta]
         orders += [exponent for part in parts for exponent in (part.coefficient, part.power, part.rate, part.order)]
-        if (
-            any(exponent is not None and exponent.has(x, j) for exponent in orders)
-            or x == j
-            or self.expansion.prefactor.has(j)
-        ):
+        if x == j or self.expansion.prefactor.has(j) or any(order is not None and order.has(x, j) for order in orders):
             return refuse(
                 f"what is expanded may hold {x}, which tends to infinity, in the argument of f alone, and {j} not"
             )

@@ -130,18 +130,7 @@ def test_the_slopes_are_those_of_differences():
 def test_longer_steps_of_larger_batches_are_in_the_definition():
     """Update by update: time passes by eta (B/B_ref)^r, and the noise falls with the power q (1 - r)."""
     law = FunctionalLaw(signal_noise=True, batches=True, reference_batch=8.0)
-    parameters = {
-        "L0": 2.0,
-        "A": 0.5,
-        "B": 0.1,
-        "E": 0.05,
-        "s": 0.6,
-        "c": 3.0,
-        "gamma": 0.5,
-        "c_e": 0.7,
-        "p": 0.8,
-        "q": 0.9,
-    }
+    known = {"L0": 2.0, "A": 0.5, "B": 0.1, "E": 0.05, "s": 0.6, "c": 3.0, "gamma": 0.5, "c_e": 0.7, "p": 0.8, "q": 0.9}
     for r in (0.0, 0.5):
         time = np.append(0.0, np.cumsum(COSINE * (RAMP / 8.0) ** r))
         signal = (1.0 + 0.7 * time) ** -0.6
@@ -149,7 +138,7 @@ def test_longer_steps_of_larger_batches_are_in_the_definition():
         for k in (500, 2500, STEPS):
             kept = (1.0 + 3.0 * (time[k] - time[: k + 1])) ** -0.5
             expected = 2.0 + 0.5 * signal[k] + level[:k] @ np.diff(kept)
-            predicted = law.predict(Plan(COSINE, [k], 0, RAMP), {**parameters, "r": r})
+            predicted = law.predict(Plan(COSINE, [k], 0, RAMP), {**known, "r": r})
             assert predicted == pytest.approx([expected], rel=3e-6)  # as of the other laws: what the modes leave
 
 
@@ -200,14 +189,9 @@ def test_a_design_is_for_its_batch_size(fitted):
 
 def test_a_run_under_way_goes_on_with_its_batches_unless_others_are_asked_for(fitted):
     run = Plan(np.full(500, 1e-3), batch_sizes=8.0)
-    asked = {
-        batch_size: design_schedule(fitted, 2000, run=run, batch_size=batch_size, second=None)
-        for batch_size in (None, 1.0)
-    }
-    assert {batch_size: float(design.plan.batch_sizes[-1]) for batch_size, design in asked.items()} == {
-        None: 8.0,
-        1.0: 1.0,
-    }
+    for asked, last in ((None, 8.0), (1.0, 1.0)):
+        design = design_schedule(fitted, 2000, run=run, batch_size=asked, second=None)
+        assert design.plan.batch_sizes[-1] == last
 
 
 def test_a_plan_chooses_among_the_batch_sizes_fitted(fitted):

@@ -154,9 +154,8 @@ def test_the_unit_of_the_rates_does_not_matter(factor):
     fixed = Past(factor * past(400).rates, past(400).warmup)
     rescaled = optimum(law("fsl-full"), vector(scaled), fixed, 380, 0.0, factor * PEAK, "non-increasing")
     assert abs(usual.loss - rescaled.loss) < 1e-9
-    assert (
-        np.abs(rescaled.rates / factor - usual.rates).max() < 1e-4 * PEAK
-    )  # the loss is flat: 1e-12 in it is 1e-6 here
+    # the loss is flat: 1e-12 in it is 1e-6 here
+    assert np.abs(rescaled.rates / factor - usual.rates).max() < 1e-4 * PEAK
 
 
 def test_the_momentum_law_is_convex_and_its_optimum_certified():

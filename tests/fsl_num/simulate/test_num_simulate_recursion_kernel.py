@@ -63,19 +63,10 @@ def test_a_million_steps_round_like_one():
 
 
 def test_one_step_in_closed_form():
-    losses, state, recorded = np.empty(2), np.array([0.5, 0.25]), np.array([0, 1])
+    losses, state, ends = np.empty(2), np.array([0.5, 0.25]), np.array([0, 1])
     eigenvalues = np.array([1.0, 0.5])
     march_moments(
-        np.array([0.2]),
-        np.array([0.5]),
-        np.array([2.0]),
-        eigenvalues,
-        eigenvalues**2,
-        state,
-        3.0,
-        0.25,
-        recorded,
-        losses,
+        np.array([0.2]), np.array([0.5]), np.array([2.0]), eigenvalues, eigenvalues**2, state, 3.0, 0.25, ends, losses
     )
     after = 0.5 * (0.64 + 0.5 * 0.04) + 0.02 * 4.0, 0.25 * (0.81 + 0.5 * 0.01) + 0.02 * 0.25 * 4.0
     assert losses.tolist() == pytest.approx([1.0, 0.25 + sum(after)], rel=1e-15) and math.isclose(state[0], after[0])
