@@ -152,9 +152,8 @@ class Stack:
         self.reach = reach.to(DEVICE)
         streams = (torch.Generator().manual_seed(ORDER + seed) for seed in (0, 1))
         last = len(text[0]) - CONTEXT - 1
-        self.order = torch.stack([torch.randint(last, (most, WINDOWS), generator=stream) for stream in streams]).to(
-            DEVICE
-        )
+        orders = [torch.randint(last, (most, WINDOWS), generator=stream) for stream in streams]
+        self.order = torch.stack(orders).to(DEVICE)
         self.losses, self.update = (
             torch.compile(function, dynamic=False) if DEVICE == "cuda" else function for function in (losses, update)
         )

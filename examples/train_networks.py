@@ -204,13 +204,10 @@ def main() -> None:
     for name in chosen.kinds:
         make, peak, (short, long) = KINDS[name]
         if chosen.batches:
-            asked = [
-                (f"{schedule}_{batches}", schedule, short, 1.0, BATCHES[batches]) for schedule, batches in batch_runs()
-            ]
+            asked = [(f"{name}_{batches}", name, short, 1.0, BATCHES[batches]) for name, batches in batch_runs()]
         else:
             asked = [
-                (f"{schedule}_{steps}_{factor:.2g}", schedule, steps, factor, None)
-                for schedule, steps, factor in runs(short, long)
+                (f"{name}_{steps}_{factor:.2g}", name, steps, factor, None) for name, steps, factor in runs(short, long)
             ]
         for run, schedule, steps, factor, sizes in asked:
             path = chosen.out / f"{name}_{run}.csv"

@@ -38,9 +38,8 @@ def test_a_proof_is_accepted_for_its_own_formula_alone() -> None:
 
 def test_part_of_a_proof_and_a_proof_and_more_are_not_the_proof() -> None:
     # the first three: the formulas of optimal allocations, which come later, take a second each to derive
-    several = list(
-        islice((claim for claim in all_claims() if claim.id in PROVED and isinstance(claim.formula, AllOf)), 3)
-    )
+    proved = (claim for claim in all_claims() if claim.id in PROVED)
+    several = list(islice((claim for claim in proved if isinstance(claim.formula, AllOf)), 3))
     assert len(several) == 3
     for claim in several:
         proof = claim.derivations()

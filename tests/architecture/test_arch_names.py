@@ -30,10 +30,8 @@ def parameters(value):
     """The names of what a public function, class or method takes, and of the fields of a class."""
     if inspect.isclass(value):
         own = {field.name for field in fields(value)} if is_dataclass(value) else set()
-        methods = [
-            method for name, method in vars(value).items() if inspect.isfunction(method) and not name.startswith("_")
-        ]
-        return own.union(*(parameters(method) for method in methods))
+        public = [member for name, member in vars(value).items() if not name.startswith("_")]
+        return own.union(*map(parameters, filter(inspect.isfunction, public)))
     return set(inspect.signature(value).parameters) if callable(value) else set()
 
 

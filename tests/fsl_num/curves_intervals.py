@@ -158,10 +158,7 @@ def settings():
         families_left = np.array([values for family, values in found.items() if family != out])
         cost = np.log(families_left[..., 2:]).sum(axis=(0, 2)) + 1e3 * (families_left[..., 0].mean(axis=0) < LEVEL)
         shown = found[out][np.argmin(cost)] if out in found else families_left.mean(axis=0)[np.argmin(cost)]
-        print(
-            "{:<12} {}: {:.0%}, {:.0%}, {:.3g}, {:.3g}".format(out, SETTINGS[np.argmin(cost)], *shown),
-            flush=True,
-        )
+        print("{:<12} {}: {:.0%}, {:.0%}, {:.3g}, {:.3g}".format(out, SETTINGS[np.argmin(cost)], *shown), flush=True)
 
 
 def left_out(held, scores, options):

@@ -147,12 +147,8 @@ def continuations(kind):
             result = fit([run, *(known[name] for name in companions)], early=min(3 * EARLY / cycles, 0.5))
             prediction = result.predict(whole, LEVEL, after=run)
             error = end(whole.observed, whole) - end(prediction.loss, whole)
-            yield (
-                cycles,
-                companions,
-                error * whole.observed[-1],
-                np.log1p(prediction.mean_half_width) * whole.observed[-1],
-            )
+            half = np.log1p(prediction.mean_half_width)
+            yield cycles, companions, error * whole.observed[-1], half * whole.observed[-1]
 
 
 if __name__ == "__main__":

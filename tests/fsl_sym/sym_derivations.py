@@ -24,10 +24,8 @@ def makers() -> dict[str, Callable[[], object]]:
         for name, function in vars(import_module(module)).items():
             public = inspect.isfunction(inspect.unwrap(function)) and not name.startswith("_")
             own = public and function.__module__ == module
-            if own and all(
-                parameter.default is not parameter.empty
-                for parameter in inspect.signature(function).parameters.values()
-            ):
+            parameters = inspect.signature(function).parameters.values() if own else ()
+            if own and all(parameter.default is not parameter.empty for parameter in parameters):
                 found[f"{module}.{name}"] = function
     return found
 

@@ -222,9 +222,8 @@ def test_a_free_last_rate_is_worth_nothing(name, budget):
         assert mine.excess_risk == theirs.excess_risk
         ratio, rate = mine.quantities["final_over_peak"], mine.quantities["peak_lr"].lower
         assert ratio.lower is None and ratio.upper.equals(mine.excess_risk / rate)
-    assert all(derivation.verify().holds for derivation in free.derivations) and len(free.derivations) == len(
-        fixed.derivations
-    )
+    assert all(derivation.verify().holds for derivation in free.derivations)
+    assert len(free.derivations) == len(fixed.derivations)
 
 
 @pytest.mark.parametrize("name", ["constant", "linear", "multi-step"])

@@ -59,9 +59,8 @@ def test_the_engine_gives_the_exponents_of_the_table(name):
 def test_the_phases_lie_where_the_followers_draw_them(name):
     for point in INSIDE[name]:
         at = ours(*point)
-        assert [
-            phase_name for phase_name, phase in phases().items() if phase.contains(at) and "tuned" not in phase_name
-        ] == [name]
+        holding = [key for key, phase in phases().items() if phase.contains(at) and "tuned" not in key]
+        assert holding == [name]
         assert phases()[name].region.contains(at)
 
 

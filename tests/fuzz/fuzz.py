@@ -92,10 +92,10 @@ def outcome_of_command(words):
     if "warning: " in said:
         return "warning of Python", said
     if status == 2:
-        is_sentence = (
-            said.startswith("fsl: ") and len([line for line in said.splitlines() if not line.endswith(NOTES)]) == 1
-        )
-        return (REFUSED, said) if is_sentence and not shown else ("more than one sentence", said + shown)
+        sentences = [line for line in said.splitlines() if not line.endswith(NOTES)]
+        if said.startswith("fsl: ") and len(sentences) == 1 and not shown:
+            return REFUSED, said
+        return "more than one sentence", said + shown
     if no_finite_number(shown) and not any(name in words for name in ("list", "show", "errata", "-h", "--help")):
         return "no finite number, and no word of it", shown
     return ANSWERED, shown
@@ -107,9 +107,7 @@ def raised_here(error):
     while last.tb_next is not None:
         last = last.tb_next
     code = last.tb_frame.f_code
-    instruction = next(
-        (instruction for instruction in dis.get_instructions(code) if instruction.offset == last.tb_lasti), None
-    )
+    instruction = next((step for step in dis.get_instructions(code) if step.offset == last.tb_lasti), None)
     here = any(f"/{package}/" in code.co_filename for package in ("fsl_num", "fsl_sym"))
     return here and instruction is not None and instruction.opname == "RAISE_VARARGS"
 

@@ -165,11 +165,7 @@ def _unseen_lines(source):
         elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             spans.append(node)
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            spans += [
-                decorator
-                for decorator in node.decorator_list
-                if ast.unparse(decorator).split("(")[0] in _UNSEEN_DECORATORS
-            ]
+            spans += [over for over in node.decorator_list if ast.unparse(over).split("(")[0] in _UNSEEN_DECORATORS]
         if isinstance(node, ast.keyword) and node.arg in ("strict", "slots"):
             spans.append(node)  # zip(..., strict=True) asserts what holds; slots save memory alone
         if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "reshape":

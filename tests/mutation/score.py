@@ -218,18 +218,14 @@ def report(records, total, goal):
     same = {(entry["path"], entry["before"], entry["after"]) for entry in known if entry.get("same")}
     killed = sum(record["killed"] for record in records)
     print(f"{killed} of {len(records)} mutants killed ({killed / max(len(records), 1):.1%}), drawn from {total} places")
-    different = len(records) - sum(
-        not record["killed"] and (record["path"], *record["change"]) in same for record in records
-    )
+    survivors = [record for record in records if not record["killed"]]
+    different = len(records) - sum((record["path"], *record["change"]) in same for record in survivors)
     share = killed / max(different, 1)
     print(f"{killed} of {different} ({share:.1%}) without those that are known to be the same program")
-    for record in records:
-        if not record["killed"]:
-            before, after = record["change"]
-            why = reasons.get((record["path"], before, after), "no reason known: a test is missing")
-            print(
-                f"  survived {record['path']}:{record['line']} ({record['kind']}): {why}\n    - {before}\n    + {after}"
-            )
+    for record in survivors:
+        before, after = record["change"]
+        why = reasons.get((record["path"], before, after), "no reason known: a test is missing")
+        print(f"  survived {record['path']}:{record['line']} ({record['kind']}): {why}\n    - {before}\n    + {after}")
     return 0 if share >= goal else 1
 
 

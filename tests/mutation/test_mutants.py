@@ -82,14 +82,9 @@ def test_the_tests_nearest_to_a_module_are_asked_first():
 def test_the_report_gives_the_reasons_of_the_survivors(capsys):
     known = json.loads((Path(__file__).parent / "survivors.json").read_text(encoding="utf-8"))
     records = [
-        {
-            "path": entry["path"],
-            "line": 1,
-            "kind": "number",
-            "change": [entry["before"], entry["after"]],
-            "killed": False,
-        }
-        for entry in known
+        {"path": fault["path"], "line": 1, "kind": "number", "change": change, "killed": False}
+        for fault in known
+        for change in [[fault["before"], fault["after"]]]
     ]
     survivor = {"path": "f.py", "line": 1, "kind": "number", "change": ["a", "b"], "killed": False}
     assert report([*records, survivor, {"killed": True}], 100, 0.5) == 1

@@ -36,9 +36,7 @@ def test_a_falsehood_is_refused(false):
     assert false.refused("quick") is not None
 
 
-@pytest.mark.parametrize(
-    "changed", parameters_of((*OWN_MEASUREMENTS, *(falsehood for falsehood in JUDGED if falsehood.true)))
-)
+@pytest.mark.parametrize("changed", parameters_of((*OWN_MEASUREMENTS, *(truth for truth in JUDGED if truth.true))))
 def test_what_is_true_after_all_is_not_refused(changed):
     assert changed.refused("quick") is None
 

@@ -114,10 +114,8 @@ def test_own_points_of_a_measurement_take_the_place_of_the_drawn_one():
 def test_a_range_that_reaches_beyond_what_is_measured_is_not_known(claim_id, measured, stretched):
     subject = claim(claim_id)
     assert measured in subject.hypotheses
-    wider = replace(
-        subject,
-        hypotheses=tuple(stretched if hypothesis == measured else hypothesis for hypothesis in subject.hypotheses),
-    )
+    hypotheses = tuple(stretched if known == measured else known for known in subject.hypotheses)
+    wider = replace(subject, hypotheses=hypotheses)
     outcome = verify(wider)  # the claim itself passes, as test_theorems holds of every claim
     assert outcome.verdict is Verdict.UNKNOWN
     assert f"{stretched} is claimed, and nothing is measured nearer to its end" in outcome.message

@@ -33,9 +33,8 @@ def test_rows_that_scatter_are_said_to_and_those_of_a_steep_fall_are_not(noise, 
     some = np.linspace(0, CLEAN.size - 1, rows).astype(int)
     losses = log(noise).loss[some] * (1.0 + 3.0 * np.exp(-np.arange(rows)))
     curve = LossCurve(PLAN.recorded[some], losses, schedule=PLAN.rates, warmup=WARMUP, name="log")
-    assert (
-        any("consider smoothed" in warning for warning in fit(curve, "fsl", starts=1, intervals=False).warnings) is said
-    )
+    warnings = fit(curve, "fsl", starts=1, intervals=False).warnings
+    assert any("consider smoothed" in warning for warning in warnings) is said
 
 
 def test_an_average_is_the_mean_of_the_rows_of_its_range():

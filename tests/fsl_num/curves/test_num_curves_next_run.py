@@ -65,11 +65,8 @@ def test_a_candidate_that_ends_within_its_warmup_is_refused(constant):
 def test_several_targets_are_weighed_together(constant):
     targets = {"wsd": plan("wsd"), "cosine": plan("cosine")}
     found = next_run(constant, targets, {"drop": plan("drop")})
-    alone, opposite = (
-        next_run(constant, plan_of_target, {"drop": plan("drop")}) for plan_of_target in targets.values()
-    )
-    together = np.sqrt(np.mean([alone.proposed.half_width**2, opposite.proposed.half_width**2]))
-    assert found.proposed.half_width == pytest.approx(together, rel=1e-12)
+    alone = [next_run(constant, target, {"drop": plan("drop")}).proposed.half_width for target in targets.values()]
+    assert found.proposed.half_width == pytest.approx(np.sqrt(np.mean(np.square(alone))), rel=1e-12)
     assert len(found.targets) == 2
 
 
@@ -140,11 +137,7 @@ def test_the_command(constant, tmp_path, monkeypatch, capsys):
              "--warmup", "100"]  # fmt: skip
     assert main([*words, "--candidates", "constant", "own.txt", "hf:cosine(num_warmup_steps=100)", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert {candidate["name"] for candidate in found["candidates"]} == {
-        "constant",
-        "own.txt",
-        "hf:cosine(num_warmup_steps=100)",
-    }
+    assert {run["name"] for run in found["candidates"]} == {"constant", "own.txt", "hf:cosine(num_warmup_steps=100)"}
     assert found["proposed"] != "constant"
     assert main([*words, "--budget", "1000", "--plot", "p.png"]) == 0
     assert "Train next: " in capsys.readouterr().out and (tmp_path / "p.png").stat().st_size > 1000

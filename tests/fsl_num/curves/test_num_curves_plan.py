@@ -49,12 +49,10 @@ def test_schedules_of_every_kind_become_plans():
 
 def test_a_plan_and_a_curve_have_their_own_warmup_and_size():
     curve = LossCurve([1, 2], [3.0, 2.5], lr=[0.1, 0.1])
-    for plan_or_curve in (curve, curve.plan):
-        with pytest.raises(
-            TypeError, match=f"a {type(plan_or_curve).__name__} has its own warmup and model_size: say it"
-        ):
-            as_plan(plan_or_curve, warmup=1, model_size=5.0)
-        assert as_plan(plan_or_curve, recorded=[2]).recorded.tolist() == [2]
+    for source in (curve, curve.plan):
+        with pytest.raises(TypeError, match=f"a {type(source).__name__} has its own warmup and model_size: say it"):
+            as_plan(source, warmup=1, model_size=5.0)
+        assert as_plan(source, recorded=[2]).recorded.tolist() == [2]
 
 
 def test_rates_beyond_all_reason_make_sums_without_a_warning():

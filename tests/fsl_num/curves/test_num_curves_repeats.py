@@ -59,9 +59,7 @@ def test_intervals_hold_what_seeds_differ_by():
     # 0 and 1, 2 and 3, as well as 0 and 3 ..., were trained alike up to update 300
     seen = fit(repeated, "fsl-simplified")
     # 1.2 % is more than seeds differ by, and every reader of a prediction should know it; a hundredth of it is not
-    assert any(
-        "Trained alike" in warning and "1.2 %" in warning and "--model-size" in warning for warning in seen.warnings
-    )
+    assert any("Trained alike" in line and "1.2 %" in line and "--model-size" in line for line in seen.warnings)
     quiet = fit([run(plan, n * 1e-4, f"{n}", n) for n, plan in enumerate((CONSTANT, CONSTANT))], "fsl-simplified")
     assert [any("Trained alike" in line for line in said) for said in (quiet.warnings, quiet.notes)] == [False, True]
     target = DECAYED

@@ -59,9 +59,8 @@ def test_the_law_is_the_risk_of_the_exact_recursion(s, beta, size, rate, batch, 
     ones = np.ones(3)
     steps = np.array([1e-9, 1000.0, 2000.0])
     # 1e-4: the rule of midpoints for the features behind the 24th, as the docstring says
-    assert regression_risk(s, beta, size * ones, rate * ones, batch * ones, noise, steps) == pytest.approx(
-        exact, rel=1e-4
-    )
+    risk = regression_risk(s, beta, size * ones, rate * ones, batch * ones, noise, steps)
+    assert risk == pytest.approx(exact, rel=1e-4)
 
 
 def test_many_runs_are_taken_in_parts():

@@ -192,10 +192,7 @@ def test_a_law_that_free_rates_exploit_is_refused():
 def test_a_family_is_the_schedule_of_its_name(name, data):
     """Power decays after a stable phase are the wsd of designs; shares of steps and peak stand for both."""
     steps, known = 40, FAMILIES[name].ranges
-    given_ = {
-        parameter: data.draw(st.floats(max(low, 0.05), min(high, 0.95)), parameter)
-        for parameter, (low, high) in known.items()
-    }
+    given_ = {key: data.draw(st.floats(max(low, 0.05), min(high, 0.95)), key) for key, (low, high) in known.items()}
     named = dict(given_)
     if "decay_fraction" in named:
         named["decay_fraction"] = given_["decay_fraction"] = round(named["decay_fraction"] * steps) / steps

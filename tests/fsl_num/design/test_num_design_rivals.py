@@ -15,12 +15,8 @@ def test_the_usual_schedules_stand_beside_each_other_and_the_least_is_told_from_
     """The fit knows a drop, a cosine and a constant rate: a late decay forgets many intervals of noise."""
     found = rivals(fit(NOISY, "fsl", starts=1))
     assert list(found.predictions) == ["constant", "cosine", "linear", "wsd"]
-    for prediction in found.predictions.values():
-        assert (
-            prediction.plan.rates.size == 1500
-            and prediction.plan.peak == pytest.approx(PEAK)
-            and prediction.plan.warmup == 100
-        )
+    for plan in (prediction.plan for prediction in found.predictions.values()):
+        assert plan.rates.size == 1500 and plan.peak == pytest.approx(PEAK) and plan.warmup == 100
     # the noise of single rows is 5e-4
     assert found.predictions["constant"].final == pytest.approx(run("constant").observed[-1], rel=1e-3)
     losses = {name: prediction.final for name, prediction in found.predictions.items()}

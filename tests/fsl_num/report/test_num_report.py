@@ -182,11 +182,8 @@ def test_a_card_shows_role_probability_and_witnesses():
 def test_a_card_names_the_errata_at_its_label_and_those_that_rest_on_it():
     for claim_id in ("thm: wsd", "lem:eig_ratio/corrected", "lemma:em-gap"):
         subject = claim(claim_id)
-        told = {
-            erratum.id: erratum.file
-            for erratum in errata()
-            if erratum.label == subject.label or claim_id in erratum.depends
-        }
+        near = [erratum for erratum in errata() if erratum.label == subject.label or claim_id in erratum.depends]
+        told = {erratum.id: erratum.file for erratum in near}
         assert {entry["id"]: entry["file"] for entry in card_json(subject, None)["errata"]} == told
         shown = rendered(card(subject, None), width=80).splitlines()
         assert [line.split()[1] for line in shown if line.startswith("  erratum ")] == list(told.values())

@@ -91,10 +91,8 @@ def test_the_interval_of_a_constant_holds_it_at_budgets_between(asked):
     for factor in (0.1, 10.0):
         elsewhere = plan_run(**{**asked, budget: factor * amount}, schedule=found.schedule)
         for advice in found.recommendations:
-            for mine, its in (
-                (advice.constant, elsewhere[advice.name].constant),
-                (advice.largest, elsewhere[advice.name].largest),
-            ):
+            there = elsewhere[advice.name]
+            for mine, its in ((advice.constant, there.constant), (advice.largest, there.largest)):
                 if mine is not None:  # whole features: a per cent or two of some fifty
                     assert mine[1] / 1.03 <= its[0] <= 1.03 * mine[2]
     drifting = any("decay fraction change" in note for note in found.notes)

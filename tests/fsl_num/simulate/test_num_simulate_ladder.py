@@ -222,13 +222,8 @@ def test_rungs_that_a_problem_lacks_are_left_out():
     assert [curve.method for curve in uniform.curves] == ["expected", "volterra", "fsl", "asymptotic"]
     matrix = np.random.default_rng(0).standard_normal((3, 5))
     projected = ladder(model(size=3, features=5, projection=matrix), [0.02] * 20, thresholds=())
-    assert [curve.method for curve in projected.curves] == [
-        "expected",
-        "sde-physical",
-        "sde-intrinsic",
-        "volterra",
-        "fsl",
-    ]
+    methods = [curve.method for curve in projected.curves]
+    assert methods == ["expected", "sde-physical", "sde-intrinsic", "volterra", "fsl"]
     infinite = ladder(model(size=math.inf), [0.1] * 20, thresholds=(0.1,))
     assert len(infinite.curves) == 6 and len(infinite.breaking) == 5
     with pytest.raises(ValueError, match="no rung 'sgd'"):

@@ -257,9 +257,7 @@ def test_a_prefactor_scales_and_shifts_every_term() -> None:
     powers = [term.power.subs(beta, 2) for term in scaled.terms]
     assert powers == [HALF - 2, -TWO] == sorted(powers, reverse=True)
     for term in scaled.terms:
-        assert term.pole in {
-            term_plain.pole for term_plain in plain.terms
-        }  # poles are those of the sum, not of the product
+        assert term.pole in {known.pole for known in plain.terms}  # poles are those of the sum, not of the product
     assert scaled.function(U).equals(f)
     assert scaled.sum == 3 * a * t**-2 * plain.sum
 

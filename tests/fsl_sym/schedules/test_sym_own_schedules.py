@@ -92,9 +92,7 @@ def test_equal_ends_have_equal_risks(budget):
     plans += ["cyclic", "1-sqrt"] if budget == "data" else []
     risks = [[regime.excess_risk for regime in optimal_allocation(plan, budget).regimes] for plan in plans]
     assert len(risks[0]) == 9
-    assert all(
-        mine.equals(theirs) for risks_of_plan in risks[1:] for mine, theirs in zip(risks[0], risks_of_plan, strict=True)
-    )
+    assert all(mine.equals(theirs) for other in risks[1:] for mine, theirs in zip(risks[0], other, strict=True))
 
 
 @pytest.mark.parametrize(
