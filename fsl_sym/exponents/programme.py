@@ -246,7 +246,7 @@ class Arithmetic:
 
     def _kept(self, element: Element) -> Element:
         """The one object that stands for all elements equal to this: a dictionary finds it without comparing it."""
-        return self._elements.setdefault(element, element)
+        return self._elements.setdefault(element, element) if element else self.zero
 
     def row(self, coefficients: Iterable[Element], right: Iterable[Element]) -> Row:
         """A row of elements that are kept."""
@@ -255,7 +255,8 @@ class Arithmetic:
 
     def bound(self, scale: Element, form: Affine) -> Row:
         """That a monomial is at most the loss (``scale`` 1) or at most of order 1 (``scale`` 0)."""
-        return self.row((scale, *(-entry for entry in form.coefficients)), (self.zero, form.power, form.log_power))
+        turned = (self.times(self._minus_one, entry) for entry in form.coefficients)
+        return self.row((scale, *turned), (self.zero, form.power, form.log_power))
 
     def minus(self, left: Element, right: Element) -> Element:
         """left - right."""
