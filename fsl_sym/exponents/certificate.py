@@ -76,7 +76,7 @@ def certificate_at(law: Law, point: Mapping[Symbol, Fraction]) -> Certificate:
     [(0, 1, 0), (-1, 0, 0)]
     """
     clock = Clock()
-    listed = tuple(programmes(law, Arithmetic(law.field), clock))
+    listed = tuple(programmes(law, Arithmetic.of(law.field), clock))
     bases, winner = optimal_bases(listed, Values(law, point, Walls(law.domain)), clock)
     witness = {symbol: exact(value) for symbol, value in point.items()}
     return _certificate(tuple(zip(listed, bases, strict=True)), winner, witness)

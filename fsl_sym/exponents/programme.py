@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import product
 from math import lcm
 from typing import Any
@@ -221,6 +221,12 @@ class Arithmetic:
         self._sums: dict[tuple[Element, Element], Element] = {}
         self._elements: dict[Element, Element] = {}
         self._inverses: dict[frozenset[_Line], tuple[dict[_Line, int], list[list[Element]]]] = {}
+
+    @staticmethod
+    @lru_cache(maxsize=8)  # claims ask for the optima of many laws of one field
+    def of(field: Any) -> Arithmetic:
+        """That of a field, with what other laws of it have met."""
+        return Arithmetic(field)
 
     def times(self, left: Element, right: Element) -> Element:
         """left * right."""
