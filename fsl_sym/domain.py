@@ -139,7 +139,7 @@ class Domain:
     def _orthant(self) -> dict[Symbol, Ratio]:
         """Every parameter as a ratio of polynomials that maps the positive numbers onto its range."""
         one = self._ring.one
-        mapped = {}
+        mapped: dict[Symbol, Ratio] = {}
         for (symbol, (lower, upper)), x in zip(self.ranges.items(), self._ring.gens, strict=False):
             low, high = (None if end is None else one * QQ(end.p, end.q) for end in (lower, upper))
             if low is not None and high is not None:
