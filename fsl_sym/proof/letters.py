@@ -29,6 +29,7 @@ from sympy import (
     zeta,
 )
 from sympy.core.function import AppliedUndef
+from sympy.core.relational import Relational
 
 from fsl_sym import symbols
 from fsl_sym.algebra.equality import RANGED, sign
@@ -58,6 +59,9 @@ def of_letters(statement: Statement) -> set[Hypothesis]:
     for side in (statement.left, statement.right, statement.error):
         if side is not None and not isinstance(side, MatrixExpr):
             given |= _defined(side, letters)
+    for each in statement.program[-1] if statement.program else ():
+        if isinstance(each, Relational):
+            given |= {item for side in each.args for item in _defined(side, letters | side.free_symbols)}
     return given
 
 
