@@ -20,7 +20,7 @@ from typing import Any, Final
 from sympy import Basic, Derivative, Dummy, Expr, Integral, MatrixExpr, Sum, Symbol
 
 from fsl_sym.algebra.printing import latex
-from fsl_sym.symbols import RANGES
+from fsl_sym.symbols import RANGES, p
 from fsl_sym.values import as_expression
 
 RELATIONS: Final = {
@@ -76,7 +76,8 @@ class Formula:
         Of "optimum": variables, budget and constraints, as one tuple; of what is near-optimal the law and the order of
         its least value before them.
     where
-        The part of the (s, beta) plane that the formula is about, as a relation; None for all of it.
+        The part of the plane of s > 0 and beta > 1, with p > 0 of the space of all three, that the formula is about, as
+        a relation; None for all of it.
 
     Raises
     ------
@@ -119,17 +120,17 @@ class Formula:
 
     @property
     def free_symbols(self) -> set[Any]:
-        """The letters for all of whose values the formula is said; where it is said, those beside s and beta."""
+        """The letters for all of whose values the formula is said; of ``where`` those that are not of the plane."""
         sides = [each for each in (self.left, self.right, self.error) if each is not None]
         free = set().union(*(side.free_symbols for side in sides))
         return (free | self._beside) - {self.variable}
 
     @property
     def _beside(self) -> set[Any]:
-        """The letters of ``where`` and of the program that are neither s nor beta, nor chosen, nor the budget."""
+        """The letters of ``where`` and of the program that are not s, beta or p, nor chosen, nor the budget."""
         constraints = self.program[-1] if self.program else ()
         said = [each for each in (self.where, *self.program[:-3], *constraints) if isinstance(each, Basic)]
-        return set().union(*(each.free_symbols for each in said)) - {*RANGES} - self.running
+        return set().union(*(each.free_symbols for each in said)) - {*RANGES, p} - self.running
 
     @property
     def running(self) -> set[Symbol]:

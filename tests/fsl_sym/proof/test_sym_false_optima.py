@@ -13,7 +13,6 @@ from fsl_sym.exponents.law import Law
 from fsl_sym.near_optimal import at_values, least_value, vanishing
 from fsl_sym.optimal_rates import least_orders
 from fsl_sym.order import Order
-from fsl_sym.power_regimes import Side
 from fsl_sym.proof import (
     AllCases,
     Assumed,
@@ -34,7 +33,7 @@ from fsl_sym.proof import (
     equals,
     less,
 )
-from fsl_sym.symbols import D, M, N, T, beta, p, s, t
+from fsl_sym.symbols import D, M, N, T, beta, s, t
 
 ONE, HALF, QUARTER = Integer(1), Rational(1, 2), Rational(1, 4)
 FROM_1_TO_N = (M <= N, M >= 1)
@@ -196,8 +195,6 @@ def test_what_letters_of_a_condition_alone_are_is_a_hypothesis() -> None:
     hard = least_value(M**-s + 1 / N, program, HARD, order)
     moved = at_values(hard, {beta: 1 + ABOVE}, N**-s).prove()
     assert less(0, ABOVE) in moved.hypotheses - hard.prove().hypotheses
-    other = least_value(M**-s + 1 / N, program, Side(p, 1).regimes[2], order).prove()
-    assert less(0, p) in other.hypotheses
 
 
 def test_where_an_exponent_of_a_constraint_is_none_nothing_is_said() -> None:
