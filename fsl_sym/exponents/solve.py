@@ -316,7 +316,7 @@ def _law(loss: Any, variables: Any, budget: Symbol, constraints: Any, parameters
 def _seconds(max_time: Any) -> float | None:
     if max_time is None:
         return None
-    if isinstance(max_time, bool) or not isinstance(max_time, Real) or not max_time > 0:
+    if isinstance(max_time, bool) or not isinstance(max_time, Real) or not float(max_time) > 0:
         raise ValueError(f"max_time must be a positive number of seconds or None, not {max_time!r}")
     return float(max_time)
 

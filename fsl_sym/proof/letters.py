@@ -8,6 +8,7 @@ from typing import Final
 
 from sympy import (
     Add,
+    Basic,
     Derivative,
     Dummy,
     Expr,
@@ -59,9 +60,9 @@ def of_letters(statement: Statement) -> set[Hypothesis]:
     for side in (statement.left, statement.right, statement.error):
         if side is not None and not isinstance(side, MatrixExpr):
             given |= _defined(side, letters)
-    for each in statement.program[-1] if statement.program else ():
-        if isinstance(each, Relational):
-            given |= {item for side in each.args for item in _defined(side, letters | side.free_symbols)}
+    for each in (statement.where, *(statement.program[-1] if statement.program else ())):
+        for relation in each.atoms(Relational) if isinstance(each, Basic) else ():
+            given |= {item for side in relation.args for item in _defined(side, letters | side.free_symbols)}
     return given
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from sympy import Expr, Integer, Max, Mul, Rational, Symbol, exp, oo
+from sympy import Expr, Function, Integer, Max, Mul, Rational, Symbol, exp, oo
 
 from fsl_sym.domain import EASY, HARD, PLANE
 from fsl_sym.exponents.certificate import Certificate, certificate_at, check
@@ -33,6 +33,7 @@ from fsl_sym.proof import (
     equals,
     less,
 )
+from fsl_sym.proof.formulas import Property
 from fsl_sym.symbols import D, M, N, T, beta, s, t
 
 ONE, HALF, QUARTER = Integer(1), Rational(1, 2), Rational(1, 4)
@@ -195,6 +196,13 @@ def test_what_letters_of_a_condition_alone_are_is_a_hypothesis() -> None:
     hard = least_value(M**-s + 1 / N, program, HARD, order)
     moved = at_values(hard, {beta: 1 + ABOVE}, N**-s).prove()
     assert less(0, ABOVE) in moved.hypotheses - hard.prove().hypotheses
+    function = Function("f", positive=True)(ABOVE)
+    assert Property("f", "a positive function") in at_values(hard, {beta: 1 + function}, N**-s).prove().hypotheses
+
+
+def test_at_values_in_the_regime_nothing_is_left_of_its_condition() -> None:
+    hard = least_orders("data")[2]
+    assert at_values(hard, {s: HALF, beta: Integer(4)}, D**-HALF).prove().conclusion.where is None
 
 
 def test_where_an_exponent_of_a_constraint_is_none_nothing_is_said() -> None:
