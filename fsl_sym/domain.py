@@ -160,7 +160,7 @@ class Domain:
     def sample(self, count: int, seed: int = 0) -> list[dict[Symbol, Fraction]]:
         """``count`` rational points of the box over several scales, the same for a seed."""
         generator = random.Random(whole("seed", seed, least=0, most=2**63))
-        whole("count", count, least=0)
+        count = whole("count", count, least=0)
         return [self._draw(generator) for _ in range(count)]
 
     def _draw(self, generator: random.Random) -> dict[Symbol, Fraction]:
@@ -269,8 +269,7 @@ class Regime:
         >>> all(REGIMES[1].contains(*point) for point in REGIMES[1].samples(5))
         True
         """
-        whole("count", count, least=0)
-        whole("seed", seed, least=0, most=2**63)
+        count, seed = whole("count", count, least=0), whole("seed", seed, least=0, most=2**63)
         generator = random.Random(seed * 3 + self.sign + 1)
         points: list[tuple[Rational, Rational]] = []
         while len(points) < count:
@@ -341,6 +340,8 @@ def decide(relation: Any, regime: Regime, samples: int = 24) -> bool | None:
         return bool(relation)
     if not isinstance(relation, Relational) or relation.has(Float):
         raise TypeError(f"{relation} cannot be decided: give one relation between exact expressions in s and beta")
+    if strangers := relation.free_symbols - {s, beta}:
+        raise ValueError(f"{relation} contains {strangers}: regimes are of s and beta alone")
     sign = regime.sign_of(relation.lhs - relation.rhs)
     if sign is not None:
         return bool(relation.func(Integer(sign), 0))
