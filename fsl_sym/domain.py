@@ -14,10 +14,14 @@ from its open range to (0, oo) is positive. Where that proof fails the answer is
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, reduce
+from math import prod
+from operator import or_
+from types import MappingProxyType
 from typing import Any, Final
 
 from sympy import QQ, Eq, Expr, Float, Gt, Integer, Lt, Rational, Symbol
@@ -31,7 +35,8 @@ from fsl_sym.values import FrozenMapping, as_expression, as_fraction, exact, fie
 
 Point = Mapping[Symbol, Fraction]
 Bound = Any
-Ratio = tuple[PolyElement, PolyElement]
+Ratio = tuple[PolyElement, Mapping[PolyElement, int]]
+"""A numerator, and the factors of a denominator with their powers."""
 
 
 @dataclass(frozen=True)
@@ -95,20 +100,36 @@ class Domain:
             for symbol, (lower, upper) in zip(self.ranges, self.ends, strict=True)
         )
 
-    def sign(self, expression: Any) -> int | None:
+    def sign(self, expression: Any, swaps: Mapping[Symbol, Expr] = MappingProxyType({})) -> int | None:
         """The sign (1, -1, 0) that a rational function of the parameters has on the whole box; None without a proof.
 
-        Raises ValueError where it contains other symbols than the parameters.
+        ``swaps`` are put in for other letters: functions of the parameters. Raises ValueError where symbols are left
+        that are no parameters.
+
+        >>> x, y = Symbol("x"), Symbol("y")
+        >>> Domain({x: (0, None)}).sign(y - 1, {y: 1 + x})
+        1
         """
         expression = as_expression(expression)
-        strangers = expression.free_symbols - set(self.ranges)
+        strangers = expression.free_symbols.difference(self.ranges, swaps)
+        strangers = strangers.union(*(swap.free_symbols for swap in swaps.values())) - set(self.ranges)
         if strangers:
             raise ValueError(f"{expression} contains {strangers}: only the parameters {self.symbols} have a range")
-        ratio = _ratio(expression, self._orthant, self._ring.one)
+        values = dict(self._orthant)
+        for letter, swap in swaps.items():
+            put = _ratio(swap, self._orthant, self._ring.one)
+            if put is None:
+                return None
+            values[letter] = put
+        ratio = _ratio(expression, values, self._ring.one)
         if ratio is None:
             return None
-        signs = [self._polynomial_sign(part) for part in ratio]
-        return None if None in signs else signs[0] * signs[1]  # type: ignore[operator]
+        top, bottom = ratio
+        signs = [self._polynomial_sign(factor) for factor, count in bottom.items() for _ in range(count)]
+        if None in signs:  # factors of unknown signs may have a product of one sign
+            signs = [self._polynomial_sign(_multiplied(bottom, self._ring.one))]
+        signs.append(self._polynomial_sign(top))
+        return None if None in signs else prod(signs)  # type: ignore[arg-type]
 
     @cached_property
     def _ring(self) -> PolyRing:
@@ -118,13 +139,13 @@ class Domain:
     def _orthant(self) -> dict[Symbol, Ratio]:
         """Every parameter as a ratio of polynomials that maps the positive numbers onto its range."""
         unit = self._ring.one
-        mapped = {}
+        mapped: dict[Symbol, Ratio] = {}
         for (symbol, (lower, upper)), x in zip(self.ranges.items(), self._ring.gens, strict=False):
             low, high = (None if end is None else unit * QQ(end.p, end.q) for end in (lower, upper))
             if low is not None and high is not None:
-                mapped[symbol] = (low + high * x, unit + x)
+                mapped[symbol] = (low + high * x, {unit + x: 1})
             else:
-                mapped[symbol] = (low + x if low is not None else x if high is None else high - x, unit)
+                mapped[symbol] = (low + x if low is not None else x if high is None else high - x, {})
         return mapped
 
     def _polynomial_sign(self, polynomial: PolyElement) -> int | None:
@@ -139,7 +160,7 @@ class Domain:
     def sample(self, count: int, seed: int = 0) -> list[dict[Symbol, Fraction]]:
         """``count`` rational points of the box over several scales, the same for a seed."""
         generator = random.Random(whole("seed", seed, least=0, most=2**63))
-        whole("count", count, least=0)
+        count = whole("count", count, least=0)
         return [self._draw(generator) for _ in range(count)]
 
     def _draw(self, generator: random.Random) -> dict[Symbol, Fraction]:
@@ -159,35 +180,44 @@ class Domain:
 
 
 def _ratio(expression: Expr, values: Mapping[Symbol, Ratio], unit: PolyElement) -> Ratio | None:
-    """Numerator and denominator of a rational function at ``values``; None where it is none, or divides by 0.
+    """Numerator and factors of the denominator of a rational function at ``values``; None where it is none, or divides
+    by 0.
 
     Denominators are brought together and nothing is cancelled: what the function divides by stays to be seen.
     """
     if expression.is_Symbol:
         return values[expression]
     if expression.is_Rational:
-        return unit * expression.p, unit * expression.q
+        return unit * QQ(expression.p, expression.q), {}
     if expression.is_Pow and expression.exp.is_Integer:
         inner = _ratio(expression.base, values, unit)
         if inner is None or (expression.exp < 0 and not inner[0]):
             return None
-        top, bottom = inner if expression.exp > 0 else inner[::-1]
-        return top ** abs(int(expression.exp)), bottom ** abs(int(expression.exp))
+        top, bottom = inner if expression.exp > 0 else _over(*inner, unit)
+        power = abs(int(expression.exp))
+        return top**power, {factor: power * count for factor, count in bottom.items()}
     if not (expression.is_Add or expression.is_Mul):
         return None
-    top, bottom = unit * int(expression.is_Mul), unit
-    for argument in expression.args:
-        ratio = _ratio(argument, values, unit)
-        if ratio is None:
-            return None
-        if expression.is_Mul:
-            top, bottom = top * ratio[0], bottom * ratio[1]
-        elif bottom == ratio[1]:  # a greatest common divisor is dear
-            top = top + ratio[0]
-        else:
-            _, mine, theirs = bottom.cofactors(ratio[1])
-            top, bottom = top * theirs + ratio[0] * mine, bottom * theirs
-    return top, bottom
+    parts = [_ratio(argument, values, unit) for argument in expression.args]
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts):
+        return None
+    if expression.is_Mul:
+        return prod((top for top, _ in known), start=unit), dict(sum((Counter(below) for _, below in known), Counter()))
+    common = dict(reduce(or_, (Counter(below) for _, below in known)))
+    # a greatest common divisor is dear: factors are those that were written
+    lacking = [{factor: count - below.get(factor, 0) for factor, count in common.items()} for _, below in known]
+    return sum((top * _multiplied(more, unit) for (top, _), more in zip(known, lacking, strict=True)), 0 * unit), common
+
+
+def _over(top: PolyElement, bottom: Mapping[PolyElement, int], unit: PolyElement) -> Ratio:
+    """The inverse of a ratio, its denominator with the leading coefficient 1."""
+    return _multiplied(bottom, unit) * (1 / top.LC), {} if top.is_ground else {top.monic(): 1}
+
+
+def _multiplied(factors: Mapping[PolyElement, int], unit: PolyElement) -> PolyElement:
+    """The product of factors to their powers."""
+    return prod((factor**count for factor, count in factors.items() if count), start=unit)
 
 
 PLANE: Final = Domain(RANGES)
@@ -239,8 +269,7 @@ class Regime:
         >>> all(REGIMES[1].contains(*point) for point in REGIMES[1].samples(5))
         True
         """
-        whole("count", count, least=0)
-        whole("seed", seed, least=0, most=2**63)
+        count, seed = whole("count", count, least=0), whole("seed", seed, least=0, most=2**63)
         generator = random.Random(seed * 3 + self.sign + 1)
         points: list[tuple[Rational, Rational]] = []
         while len(points) < count:
@@ -274,7 +303,7 @@ _BOXES: Final = {
 @lru_cache(maxsize=4096)  # certificates ask for the same signs again and again
 def _sign_where(sign: int, expression: Expr) -> int | None:
     swap, box = _BOXES[sign]
-    return box.sign(expression.subs(s, swap))
+    return box.sign(expression, {s: swap})
 
 
 def regime_of(s_value: Any, beta_value: Any) -> Regime:
@@ -311,6 +340,8 @@ def decide(relation: Any, regime: Regime, samples: int = 24) -> bool | None:
         return bool(relation)
     if not isinstance(relation, Relational) or relation.has(Float):
         raise TypeError(f"{relation} cannot be decided: give one relation between exact expressions in s and beta")
+    if strangers := relation.free_symbols - {s, beta}:
+        raise ValueError(f"{relation} contains {strangers}: regimes are of s and beta alone")
     sign = regime.sign_of(relation.lhs - relation.rhs)
     if sign is not None:
         return bool(relation.func(Integer(sign), 0))

@@ -121,6 +121,7 @@ def vanishing(order: Order, base: Symbol, regime: Regime | PowerRegime | None = 
     return Derivation(f"vanishing, {name}", "An order that tends to 0", (step,))
 
 
+@lru_cache(maxsize=4096)  # of every end it is asked for the formula, and for the proof
 def written(order: Order) -> Order:
     """An order with its exponents written the one way in which those of the engine are.
 

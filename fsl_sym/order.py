@@ -25,7 +25,7 @@ from fsl_sym.values import as_expression, assigned, entries, instance_of, letter
 class Order:
     """N^power (log N)^log_power as N grows, up to constants; exponents are rational functions of the parameters.
 
-    Raises TypeError for a float: exponents are compared exactly.
+    Raises TypeError for a float, because exponents are compared exactly, and for what is infinite or not real.
 
     >>> Order(1, -1) * Order(0, 1) == Order(1, 0), Order(1).equals(Order("2/2"))
     (True, True)
@@ -43,9 +43,12 @@ class Order:
                 raise TypeError(
                     f"the {name} {exponent} contains a float: write an exact one, for example Rational(1, 2)"
                 )
+            if exponent.is_real is False:
+                raise TypeError(f"the {name} {exponent} is no real number, and a growth order has real exponents")
             object.__setattr__(self, name, exponent)
 
     def __mul__(self, other: Order) -> Order:
+        instance_of("other", other, Order)
         return Order(self.power + other.power, self.log_power + other.log_power)
 
     def __pow__(self, exponent: Any) -> Order:
@@ -53,6 +56,7 @@ class Order:
         return Order(exponent * self.power, exponent * self.log_power)
 
     def __truediv__(self, other: Order) -> Order:
+        instance_of("other", other, Order)
         return self * other**-1
 
     def __str__(self) -> str:

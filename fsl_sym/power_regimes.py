@@ -219,18 +219,19 @@ class PowerRegime:
 
 @lru_cache(maxsize=256)  # with the box the ring is kept in which it reads its parameters
 def _box(regime: PowerRegime) -> tuple[Mapping[Symbol, Expr], Domain]:
-    """What is put in for s so that a regime is an open box, and that box."""
+    """What is put in for s, and for letters of the side, so that a regime is an open box, and that box."""
     edge = factor(regime.side.edge.subs(regime.side.where))
     ranges: dict[Symbol, Any] = dict(regime.side.ranges)
     if regime.sign != 0:
         ranges[_ALONG] = (0, None) if regime.sign > 0 else (0, 1)
-    return {s: {1: edge + _ALONG, 0: edge, -1: edge * _ALONG}[regime.sign]}, Domain(ranges)
+    task = {1: edge + _ALONG, 0: edge, -1: edge * _ALONG}[regime.sign]
+    return {**regime.side.where, s: task}, Domain(ranges)
 
 
 @lru_cache(maxsize=4096)  # certificates ask for the same signs again and again
 def _sign_in(regime: PowerRegime, expression: Expr) -> int | None:
     swap, box = _box(regime)
-    return box.sign(expression.subs(regime.side.where).subs(swap))
+    return box.sign(expression, swap)
 
 
 def sides(power: Expr) -> tuple[Side, ...]:

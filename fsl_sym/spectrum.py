@@ -306,7 +306,7 @@ def approximation_error_expansion(terms: int) -> tuple[Expr, Expr]:
     >>> print(expression, "+-", error)
     -M**(-beta*s - 1)/2 + 1/(M**(beta*s)*beta*s) +- M**(-beta*s - 2)*(beta*s/12 + 1/12)
     """
-    whole("terms", terms, most=1000)
+    terms = whole("terms", terms, most=1000)
     power = 1 + s * beta
     first = (M ** (-s * beta) / (s * beta), -(M**-power) / 2)
     corrections = (

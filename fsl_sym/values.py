@@ -81,9 +81,9 @@ def whole(name: str, value: Any, *, least: int = 1, most: int = 10**6) -> int:
     Traceback (most recent call last):
     ValueError: terms must be a whole number from 1 to 1000000, not 0
     """
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or not least <= int(value) <= most:
         raise ValueError(f"{name} must be a whole number from {least} to {most}, not {value!r}")
-    return value
+    return int(value)
 
 
 def entries(name: str, value: Any) -> tuple[Any, ...]:

@@ -176,10 +176,10 @@ def violated(claim: Claim, sample: Sample, measured: Any, reached: Reached | Non
         relation for text in claim.hypotheses if str(text).startswith(CONSTRAINT) for relation in relations_of(text)
     }
     known = _of_letters(read, every)
-    for relation, letters_beside, point, logs, holds, gap in _comparisons(claim, sample, every, known):
+    for relation, letters_beside, point, rays, holds, gap in _comparisons(claim, sample, every, known):
         if reached is not None and letters_beside and relation not in constraints:
             nearest, varies = reached.ends.get(relation, (math.inf, False))
-            varies = varies or any(_varies(logs[name]) for name in letters_beside if name in logs)
+            varies = varies or any(_varies(logs[name]) for logs in rays for name in letters_beside if name in logs)
             reached.ends[relation] = min(nearest, gap), varies
         if not holds:
             return f"{relation} does not hold where the claim is measured, at s = {point[0]}, beta = {point[1]}"
@@ -218,21 +218,25 @@ def letters_of(relation: Formula) -> set[Symbol]:
 
 def _comparisons(
     claim: Claim, sample: Sample, every: Sequence[Mapping[str, Array]], known: Sequence[tuple[Formula, set[Symbol]]]
-) -> Iterator[tuple[Formula, set[str], Sequence[Any], Mapping[str, Array], bool, float]]:
-    """Each relation known with its letters, those beside s and beta, at each point and along each ray that names them.
-
-    Whether it holds there, and how near what is measured comes to its end.
-    """
-    own = claim.own(sample.s, sample.beta)
+) -> Iterator[tuple[Formula, set[str], Sequence[Any], Sequence[Mapping[str, Array]], bool, float]]:
+    """Each relation known with its letters, those beside s and beta, at each point and along the rays that name them;
+    whether it holds there, and how near what is measured comes to its end."""
+    own, alone = claim.own(sample.s, sample.beta), {"": np.zeros(1)}
+    same: dict[frozenset[str], list[Mapping[str, Array]]] = {}
+    for ray in every:
+        same.setdefault(frozenset(ray), []).append(ray)
+    joined = [(rays, {name: np.concatenate([ray[name] for ray in rays]) for name in rays[0]}) for rays in same.values()]
     for relation, letters in known:
         beside = {letter.name for letter in letters - {s, beta}}
         if beside and letters & {s, beta} and len(own) > 1:  # which of its points a ray belongs to is not known
             continue
         for point in own:
             values = {letter: number for letter, number in zip((s, beta), point, strict=True) if letter in letters}
-            for logs in every if beside else [{"": np.zeros(1)}]:
+            for rays, logs in joined if beside else [([alone], alone)]:
                 if beside <= _known(logs):
-                    yield relation, beside, point, logs, *_compared(relation, values, logs)
+                    whole = _compared(relation, values, logs)  # None: rays that have logarithms count alone
+                    parts = [whole] if whole else [_compared(relation, values, ray) or (True, math.inf) for ray in rays]
+                    yield relation, beside, point, rays, all(part[0] for part in parts), min(part[1] for part in parts)
 
 
 def unreached(reached: Reached) -> str:
@@ -327,14 +331,15 @@ def _varies(along: Array) -> bool:
     return bool((along != along[0]).any())
 
 
-def _compared(relation: Formula, point: Mapping[Symbol, Any], logs: Mapping[str, Array]) -> tuple[bool, float]:
-    """Whether a relation holds at every place of a ray, and how near it comes to its end; ends belong to it."""
+def _compared(relation: Formula, point: Mapping[Symbol, Any], logs: Mapping[str, Array]) -> tuple[bool, float] | None:
+    """Whether a relation holds at every place, and how near it comes to its end, which belongs to it; None where one of
+    its sides has no logarithm."""
     sizes = {len(log) for log in logs.values()}
     shared = {name: np.where(log == NOTHING, -np.inf, log) for name, log in logs.items()}
     shared |= {"sigma": shared["sigma^2"] / 2} if "sigma^2" in shared else {}
     left, right = (_log(side, point, shared, max(sizes)) for side in (relation.left, relation.right))
     if left is None or right is None:
-        return True, math.inf
+        return None
     slack = ROUNDING * np.maximum(1.0, np.minimum(np.abs(right), 1e3))
     if relation.relation == "=":
         return bool(np.all(np.isclose(left, right, rtol=0.0, atol=slack))), math.inf

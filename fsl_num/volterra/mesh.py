@@ -72,15 +72,10 @@ def cell_weights(turns: Array) -> tuple[Array, Array]:
     >>> [float(weight[0]) for weight in cell_weights(np.array([0.0]))]
     [0.5, 0.5]
     """
-    x = np.maximum(turns, 1e-2)
-    gone = -np.expm1(-x)
-    share = gone / x
-    left, right = (share - (1.0 - gone)) / x, (1.0 - share) / x
-    # The next term of the two series is below 1e-9 for x < 1e-2.
-    small = turns < 1e-2
-    y = turns[small]
-    left[small] = 0.5 - y * (1.0 / 3.0 - y * (1.0 / 8.0 - y / 30.0))
-    right[small] = 0.5 - y * (1.0 / 6.0 - y * (1.0 / 24.0 - y / 120.0))
+    from fsl_num.volterra.mesh_kernel import fill_cell_weights
+
+    left, right = np.empty(turns.shape), np.empty(turns.shape)
+    fill_cell_weights(turns.ravel(), left.ravel(), right.ravel())
     return left, right
 
 
@@ -121,31 +116,26 @@ class MeshEquation:
         that the sources e_M and 1 leave, so that f = loss_e + delta loss_one + sigma^2 (loss_one - 1);
         ``noise_one`` = loss_one - 1 without cancellation.
         """
-        from scipy.linalg import solve_triangular
+        from fsl_num.volterra.mesh_kernel import solved
 
-        operator = self.operator(gammas)
-        sources = np.stack([self.signal, np.ones_like(self.signal)], axis=1)
-        first = operator[-1] @ sources
-        solutions = solve_triangular(np.eye(self.mesh.t.size) - operator, sources, lower=True, check_finite=False)
-        again = operator[-1] @ solutions
+        left, right = self.left[-1] * gammas, self.right[-1] * gammas
+        sources = self.signal, np.ones_like(self.signal)
+        first = [float(left @ source[:-1] + right @ source[1:]) for source in sources]
+        solutions = [solved(self.left, self.right, gammas, source) for source in sources]
+        again = [float(left @ solution[:-1] + right @ solution[1:]) for solution in solutions]
         return {
-            "delta": self.delta, "e": float(self.signal[-1]), "label": float(first[1]), "batch": float(first[0]),
-            "loss_e": float(self.signal[-1] + again[0]), "loss_one": 1.0 + float(again[1]),
-            "noise_one": float(again[1]),
+            "delta": self.delta, "e": float(self.signal[-1]), "label": first[1], "batch": first[0],
+            "loss_e": float(self.signal[-1]) + again[0], "loss_one": 1.0 + again[1], "noise_one": again[1],
         }  # fmt: skip
 
     def final_risk(self, gammas: Array, noise: float) -> tuple[float, Array]:
         """The excess risk at the end, half of the loss, and its gradient in gamma, the lengths of the cells kept."""
-        from scipy.linalg import solve_triangular
+        from fsl_num.volterra.mesh_kernel import slopes, solved
 
-        operator = self.operator(gammas)
-        system = np.eye(self.mesh.t.size) - operator
-        u = solve_triangular(system, self.signal + self.delta + noise, lower=True, check_finite=False)
-        last = np.zeros(self.mesh.t.size)
-        last[-1] = 1.0
-        q = solve_triangular(system, last, lower=True, trans="T", check_finite=False)
-        loss = self.delta + float(self.signal[-1]) + float(operator[-1] @ u)
-        return 0.5 * loss, 0.5 * ((q @ self.left) * u[:-1] + (q @ self.right) * u[1:])
+        u = solved(self.left, self.right, gammas, self.signal + self.delta + noise)
+        injected = float(self.left[-1] * gammas @ u[:-1] + self.right[-1] * gammas @ u[1:])
+        loss = self.delta + float(self.signal[-1]) + injected
+        return 0.5 * loss, 0.5 * slopes(self.left, self.right, gammas, u)
 
     def excess(self, gammas: Array, noise: float, *, infinite: bool = False) -> tuple[float, Array]:
         """log(loss/law) at the end and its gradient in gamma; law = delta + e + int K gamma (e + noise).
@@ -211,15 +201,12 @@ def _few_modes(s: float, beta: float, size: float, horizon: float) -> LinearMode
 
 def kernel_weights(modes: LinearModes, mesh: Mesh) -> tuple[Array, Array]:
     """int over each cell of K(t_i - z) times the two hat functions, one row for each node i."""
+    from fsl_num.volterra.mesh_kernel import fill_weights
+
     turns = np.multiply.outer(mesh.lengths, modes.rates)
     parts = np.stack(cell_weights(turns)) * mesh.lengths[:, None]
-    crossed = np.exp(-turns)
-    nodes = mesh.t.size
-    sums = np.zeros((2, nodes, nodes - 1))
-    for node in range(1, nodes):
-        last = node - 1  # what lies before this cell fades as it is crossed: no difference of times is ever formed
-        parts[:, :last] *= crossed[last]
-        sums[:, node, :node] = parts[:, :node] @ modes.weights
+    sums = np.zeros((2, mesh.t.size, mesh.lengths.size))
+    fill_weights(parts, np.exp(-turns), modes.weights, sums)
     return sums[0], sums[1]
 
 
@@ -255,23 +242,12 @@ def gaussian_march(equation: MeshEquation, schedules: Sequence[Array]) -> Array:
     The two columns are the sources e_M (base 0) and 1 (base 1). Each mode loses 2 lambda - gamma lambda^2 in place of
     2 lambda: the exact second moments of the SDE. The input u is linear on a cell, as before.
     """
-    modes, lengths = equation.modes, equation.mesh.lengths[:, None, None]
-    gammas = np.stack(schedules, axis=1)[:, :, None]
-    turns = (modes.rates - 0.25 * gammas * modes.rates**2) * lengths
-    left, right = (weight * (lengths * gammas * modes.weights) for weight in cell_weights(turns))
-    decay, own = np.exp(-turns), 1.0 - right.sum(axis=-1)
-    state = np.zeros((2, len(schedules), modes.rates.size))
-    state[0] = modes.start
-    base = np.array([[0.0], [1.0]])
-    values = [base + state.sum(axis=-1)]
-    for cell in range(len(lengths)):
-        state = decay[cell] * state + left[cell] * values[-1][:, :, None]
-        u = (base + state.sum(axis=-1)) / own[cell]
-        state += right[cell] * u[:, :, None]
-        values.append(u)
-    # The noise alone, without the 1 that would swallow it: the modes themselves.
-    values[-1] = state.sum(axis=-1)
-    return np.stack(values).transpose(0, 2, 1)
+    from fsl_num.volterra.mesh_kernel import march
+
+    modes, lengths = equation.modes, equation.mesh.lengths
+    values = np.empty((equation.mesh.t.size, len(schedules), 2))
+    march(lengths, np.stack(schedules, axis=1), modes.rates, modes.weights, modes.start, values)
+    return values
 
 
 def gaussian_parts(equation: MeshEquation, schedules: Sequence[Array]) -> list[dict[str, float]]:

@@ -167,8 +167,13 @@ class Expansion:
         return simplified(abs(self.prefactor) * bound)
 
     def at(self, values: Mapping[Symbol, Expr]) -> Expansion:
-        """The expansion with parameters set, derived anew, so that it is right at a resonance too."""
+        """The expansion with parameters set, derived anew, so that it is right at a resonance too.
+
+        Raises ValueError for a value of what tends to infinity: put that into :attr:`expression`.
+        """
         numbers = assigned(values)
+        if self.x in numbers:
+            raise ValueError(f"{self.x} tends to infinity: put {numbers[self.x]} for it into .expression and .error")
         parts = tuple(piece.at(numbers) for piece in self.parts)
         w, power, prefactor = (simplified(e.subs(numbers)) for e in (self.w, self.beta, self.prefactor))
         return _expand(parts, w, power, self.x, prefactor)
@@ -291,8 +296,10 @@ def harmonic_sum_asymptotics(f: Expr, u: Symbol, w: Expr, beta: Expr, x: Symbol,
     >>> harmonic_sum_asymptotics(exp(-2 * u), u, 2 * beta, beta, t).terms[0].power
     -2 + 1/beta
     """
-    w, beta, prefactor = map(as_expression, (w, beta, prefactor))
-    return _expand(pieces(f, u), w, beta, letter("x", x), prefactor)
+    f, w, beta, prefactor = map(as_expression, (f, w, beta, prefactor))
+    if letter("x", x) in w.free_symbols | beta.free_symbols | f.free_symbols - {letter("u", u)}:
+        raise ValueError(f"{x} tends to infinity: it may stand in the prefactor, not in {f}, {w} or {beta}")
+    return _expand(pieces(f, u), w, beta, x, prefactor)
 
 
 # the same few sums stand in the laws of all schedules

@@ -76,7 +76,7 @@ def certificate_at(law: Law, point: Mapping[Symbol, Fraction]) -> Certificate:
     [(0, 1, 0), (-1, 0, 0)]
     """
     clock = Clock()
-    listed = tuple(programmes(law, Arithmetic(law.field), clock))
+    listed = tuple(programmes(law, Arithmetic.of(law.field), clock))
     bases, winner = optimal_bases(listed, Values(law, point, Walls(law.domain)), clock)
     witness = {symbol: exact(value) for symbol, value in point.items()}
     return _certificate(tuple(zip(listed, bases, strict=True)), winner, witness)
@@ -134,23 +134,29 @@ def proves(certificate: Certificate, sign: Callable[[Any], int | None]) -> bool:
         return False
     columns = range(len(certificate.point))
     for proof in certificate.branches:
-        used = [(place, weight) for place, weight in enumerate(proof.multipliers) if weight != 0]
-        combined = [Add(*(weight * proof.coefficients[place][k] for place, weight in used)) for k in columns]
+        used = [place for place, weight in enumerate(proof.multipliers) if weight != 0]
+        weights = [proof.multipliers[place] for place in used]
+        combined = [_weighted(weights, [proof.coefficients[place][k] for place in used]) for k in columns]
         goals = [0 if proof.infeasible else int(k == 0) for k in columns]
-        bound = [Add(*(weight * proof.right[place][part] for place, weight in used)) for part in range(3)]
+        bound = [_weighted(weights, [proof.right[place][part] for place in used]) for part in range(3)]
         least, allowed = ((0, 0, 0), (1,)) if proof.infeasible else (certificate.value, (0, 1))
         if not (
-            all(sign(weight) in (0, 1) for _, weight in used)
+            all(sign(weight) in (0, 1) for weight in weights)
             and all(sign(total - goal) == 0 for total, goal in zip(combined, goals, strict=True))
             and _lexicographic_sign(bound, least, sign) in allowed
         ):
             return False
     best = certificate.branches[certificate.winner]
     for row, right in zip(best.coefficients, best.right, strict=True):
-        reached = [Add(*(row[k] * certificate.point[k][part] for k in columns)) for part in range(3)]
+        reached = [_weighted(row, [place[part] for place in certificate.point]) for part in range(3)]
         if _lexicographic_sign(reached, right, sign) not in (0, 1):
             return False
     return certificate.point[0] == certificate.value
+
+
+def _weighted(weights: Sequence[Any], entries: Sequence[Any]) -> Any:
+    """The sum of the products of entries with their weights, most of which are 0."""
+    return Add(*(weight * entry for weight, entry in zip(weights, entries, strict=True) if weight != 0 and entry != 0))
 
 
 def _fits(certificate: Certificate) -> bool:

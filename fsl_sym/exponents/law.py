@@ -14,9 +14,10 @@ from functools import cache, cached_property, lru_cache
 from itertools import product
 from typing import Any
 
-from sympy import QQ, Add, And, Dummy, Eq, Expr, Float, Ge, Gt, Le, Lt, Max, Min, Mul, Pow, Symbol, exp, log, nsimplify
+from sympy import QQ, Abs, Add, And, Dummy, Eq, Expr, Float, Ge, Gt, Le, Lt, Max, Min, Mul, Pow, Symbol, exp, log
 from sympy.core.relational import Relational
 from sympy.polys.polyerrors import PolynomialError
+from sympy.simplify.simplify import nsimplify
 
 from fsl_sym.domain import Domain
 from fsl_sym.exponents.clock import Clock
@@ -168,18 +169,6 @@ def _own_symbol(symbol: Symbol, lower: Any, upper: Any) -> Dummy:
     )
 
 
-def end_law(quantity: Expr, largest: bool, order: Expr, law: Law) -> Law:
-    """The law of a quantity, or if ``largest`` of its inverse, over the choices for which ``law`` is at most ``order``.
-
-    >>> from sympy import symbols
-    >>> x, N = symbols("x N", positive=True)
-    >>> end_law(x, True, N, Law(x + N / x, (x,), N, (), Domain({}))).constraints
-    (N/x + x <= N,)
-    """
-    quantity, near = as_expression(quantity), Le(law.loss, as_expression(order), evaluate=False)
-    return replace(law, loss=1 / quantity if largest else quantity, constraints=(*law.constraints, near))
-
-
 class _Reader:
     """Reads a law, in the engine's own symbols."""
 
@@ -223,6 +212,8 @@ class _Reader:
         except (PolynomialError, ValueError, TypeError) as error:
             free = ", ".join(f"{symbol}: (0, None)" for symbol in sorted(map(str, shown.free_symbols)))
             hint = f"declare every symbol of an exponent as a parameter with its range, as in parameters={{{free}}}"
+            if not free:
+                hint = "put a parameter in the place of an irrational number, with a range that holds it"
             if function.has(Min, Max):
                 hint = "for a base of at least 1, N**Min(a, b) is Min(N**a, N**b), and likewise for Max"
             raise ValueError(
@@ -272,6 +263,8 @@ class _Reader:
             return self._power(*expression.as_base_exp())
         if isinstance(expression, log):
             return self._logarithm(expression)
+        if isinstance(expression, Abs) and expression.free_symbols & self.moving:
+            return self._parse(expression.args[0])  # what has a growth order is positive
         return self._coefficient(expression)
 
     def _refuse_exponentials(self, expression: Expr) -> None:
@@ -327,9 +320,12 @@ class _Reader:
         real = known and expression.is_rational_function() and expression.is_real is not False
         sign = self.domain.sign(expression) if real else None
         if sign != 1 and not expression.is_positive:
+            hint = "declare the symbol positive, or give its range"
+            if expression.is_zero or expression.is_infinite:
+                hint = "write Eq(M*D, N) for Eq(M*D - N, 0), and leave out that something is positive or finite"
             raise ValueError(
                 f"the coefficient {self._shown(expression)} is not known to be positive: a growth order needs positive "
-                "terms (declare the symbol positive, or give its range)"
+                f"terms ({hint})"
             )
         return ((self._constant(),),)
 

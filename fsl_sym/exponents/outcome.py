@@ -74,7 +74,7 @@ class Optimiser:
         self.law = law
         self.clock = clock or Clock()
         self.walls = Walls(law.domain)
-        self.arithmetic = Arithmetic(law.field)
+        self.arithmetic = Arithmetic.of(law.field)
         self._programmes = list(programmes(law, self.arithmetic, self.clock))
         self._capped: dict[tuple[int, ElementTriple], Programme] = {}
         self.outcomes: list[Outcome] = []

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import product
 from math import lcm
 from typing import Any
@@ -222,6 +222,12 @@ class Arithmetic:
         self._elements: dict[Element, Element] = {}
         self._inverses: dict[frozenset[_Line], tuple[dict[_Line, int], list[list[Element]]]] = {}
 
+    @staticmethod
+    @lru_cache(maxsize=8)  # claims ask for the optima of many laws of one field
+    def of(field: Any) -> Arithmetic:
+        """That of a field, with what other laws of it have met."""
+        return Arithmetic(field)
+
     def times(self, left: Element, right: Element) -> Element:
         """left * right."""
         if not left or not right:
@@ -246,7 +252,7 @@ class Arithmetic:
 
     def _kept(self, element: Element) -> Element:
         """The one object that stands for all elements equal to this: a dictionary finds it without comparing it."""
-        return self._elements.setdefault(element, element)
+        return self._elements.setdefault(element, element) if element else self.zero
 
     def row(self, coefficients: Iterable[Element], right: Iterable[Element]) -> Row:
         """A row of elements that are kept."""
@@ -255,7 +261,8 @@ class Arithmetic:
 
     def bound(self, scale: Element, form: Affine) -> Row:
         """That a monomial is at most the loss (``scale`` 1) or at most of order 1 (``scale`` 0)."""
-        return self.row((scale, *(-entry for entry in form.coefficients)), (self.zero, form.power, form.log_power))
+        turned = (self.times(self._minus_one, entry) for entry in form.coefficients)
+        return self.row((scale, *turned), (self.zero, form.power, form.log_power))
 
     def minus(self, left: Element, right: Element) -> Element:
         """left - right."""

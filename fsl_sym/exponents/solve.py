@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
 from sympy import And, Eq, Ge, Gt, Le, Lt, Ne, Rational, Symbol, factor, true
@@ -93,6 +94,10 @@ class Region:
         """Whether an exact point satisfies the conditions."""
         instance_of("point", point, Mapping)
         values = {symbol: exact(value) for symbol, value in point.items()}
+        if missing := [str(symbol) for symbol in self.witness if symbol not in values]:
+            raise ValueError(
+                f"the point {dict(point)} gives no value to {', '.join(missing)} (symbols, not their names)"
+            )
         return all(bool(condition.func(condition.lhs.subs(values), condition.rhs)) for condition in self.conditions)
 
 
@@ -311,7 +316,7 @@ def _law(loss: Any, variables: Any, budget: Symbol, constraints: Any, parameters
 def _seconds(max_time: Any) -> float | None:
     if max_time is None:
         return None
-    if isinstance(max_time, bool) or not isinstance(max_time, int | float) or not max_time > 0:
+    if isinstance(max_time, bool) or not isinstance(max_time, Real) or not float(max_time) > 0:
         raise ValueError(f"max_time must be a positive number of seconds or None, not {max_time!r}")
     return float(max_time)
 

@@ -20,6 +20,7 @@ from typing import Any, Final
 from sympy import Basic, Derivative, Dummy, Expr, Integral, MatrixExpr, Sum, Symbol
 
 from fsl_sym.algebra.printing import latex
+from fsl_sym.symbols import RANGES, p
 from fsl_sym.values import as_expression
 
 RELATIONS: Final = {
@@ -75,7 +76,8 @@ class Formula:
         Of "optimum": variables, budget and constraints, as one tuple; of what is near-optimal the law and the order of
         its least value before them.
     where
-        The part of the (s, beta) plane that the formula is about, as a relation; None for all of it.
+        The part of the plane of s > 0 and beta > 1, with p > 0 of the space of all three, that the formula is about, as
+        a relation; None for all of it.
 
     Raises
     ------
@@ -106,9 +108,7 @@ class Formula:
         present = {name for name in ("variable", "point", "error") if getattr(self, name) is not None}
         present |= {"program"} if self.program else set()
         if needed != present:
-            raise ValueError(
-                f"a formula with {self.relation!r} needs {sorted(needed)}, and was given {sorted(present)}"
-            )
+            raise ValueError(f"a formula with {self.relation!r} needs {sorted(needed)}, not {sorted(present)}")
         for name in ("left", "right", "error", "point"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, canonical(as_expression(getattr(self, name))))
@@ -120,10 +120,17 @@ class Formula:
 
     @property
     def free_symbols(self) -> set[Any]:
-        """The letters for all of whose values the formula is said."""
+        """The letters for all of whose values the formula is said; of ``where`` those that are not of the plane."""
         sides = [side for side in (self.left, self.right, self.error) if side is not None]
         free = set().union(*(side.free_symbols for side in sides))
-        return free - {self.variable}
+        return (free | self._beside) - {self.variable}
+
+    @property
+    def _beside(self) -> set[Any]:
+        """The letters of ``where`` and of the program that are not s, beta or p, nor chosen, nor the budget."""
+        constraints = self.program[-1] if self.program else ()
+        conditions = [part for part in (self.where, *self.program[:-3], *constraints) if isinstance(part, Basic)]
+        return set().union(*(condition.free_symbols for condition in conditions)) - {*RANGES, p} - self.running
 
     @property
     def running(self) -> set[Symbol]:

@@ -8,6 +8,7 @@ from typing import Final
 
 from sympy import (
     Add,
+    Basic,
     Derivative,
     Dummy,
     Expr,
@@ -29,6 +30,7 @@ from sympy import (
     zeta,
 )
 from sympy.core.function import AppliedUndef
+from sympy.core.relational import Relational
 
 from fsl_sym import symbols
 from fsl_sym.algebra.equality import RANGED, sign
@@ -58,6 +60,9 @@ def of_letters(statement: Statement) -> set[Hypothesis]:
     for side in (statement.left, statement.right, statement.error):
         if side is not None and not isinstance(side, MatrixExpr):
             hypotheses |= _defined(side, letters)
+    for condition in (statement.where, *(statement.program[-1] if statement.program else ())):
+        for relation in condition.atoms(Relational) if isinstance(condition, Basic) else ():
+            hypotheses |= {item for side in relation.args for item in _defined(side, letters | side.free_symbols)}
     return hypotheses
 
 

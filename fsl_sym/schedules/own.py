@@ -11,21 +11,29 @@ from dataclasses import replace
 from typing import Any
 
 from sympy import (
+    AccumBounds,
     Expr,
     Float,
+    Heaviside,
     Integer,
     Integral,
     Max,
     Min,
+    Mod,
     Piecewise,
     Rational,
+    ceiling,
     diff,
+    floor,
+    frac,
     integrate,
+    lambdify,
     limit,
     log,
     nan,
     nsimplify,
     oo,
+    sign,
     zoo,
 )
 
@@ -37,6 +45,8 @@ from fsl_sym.symbols import K1, K2, K, a, b, p, tau, z
 from fsl_sym.values import as_expression, exact
 
 _PROBES = tuple(Rational(place, 24) for place in range(1, 24))
+_TURNS, _NEARLY_ZERO = 97, 1e-12
+_POWERS = (Rational(1, 3), Integer(2), Integer(20))
 _NO_INVERSE = "the inverse of the intrinsic time of a schedule of one's own is not looked for; invert it numerically"
 
 
@@ -74,23 +84,66 @@ def end_power(phase: Phase) -> Expr:
     >>> [end_power(schedule(name).phases[-1]) for name in ("linear", "cosine", "1-sqrt", "power-decay", "inverse-sqrt")]
     [1, 2, 1, p, 0]
     """
-    rate = phase.phi.subs(b, 0) if phase.phi.has(b) and phase.phi.has(tau) else phase.phi
-    shape = simplified(rate.subs(tau, phase.length * (1 - FRACTION)))
+    return _end_power(phase.phi, phase.length)
+
+
+def _end_power(phi: Expr, length: Expr) -> Expr:
+    rate = phi.subs(b, 0) if phi.has(b) and phi.has(tau) else phi
+    shape = simplified(rate.subs(tau, length * (1 - FRACTION)))
     if shape.has(nan, zoo, oo):
         raise ValueError(
-            f"the learning rate {phase.phi} has no shape of its own at b = 0, and so no power at its end: its noise is "
+            f"the learning rate {phi} has no shape of its own at b = 0, and so no power at its end: its noise is "
             'derived for "exp-decay" and "wsd" alone'
         )
     if not shape.has(FRACTION):
         return Integer(0)
-    power = limit(simplified(FRACTION * diff(log(shape), FRACTION)), FRACTION, 0, "+")
-    front = limit(shape / FRACTION**power, FRACTION, 0, "+") if power.is_finite else oo
+    power = _at_end(simplified(FRACTION * diff(log(shape), FRACTION)))
+    front = _at_end(shape / FRACTION**power) if power.is_finite else oo
     if power.is_nonnegative is not True or front.is_positive is not True or not front.is_finite:
         raise ValueError(
-            f"the learning rate {phase.phi} does not end like a power c (1 - tau/K)^p with p >= 0 and c > 0 "
+            f"the learning rate {phi} does not end like a power c (1 - tau/K)^p with p >= 0 and c > 0 "
             f"(its exponent there is {power}, with the factor {front}): only powers have a noise order here"
         )
     return power
+
+
+def _at_end(expression: Expr) -> Expr:
+    """The limit as nothing is left; nan where there is none, or sympy finds none."""
+    try:
+        there = limit(expression, FRACTION, 0, "+")
+    except (TypeError, ValueError, ArithmeticError, AttributeError, NotImplementedError):
+        return nan
+    return nan if there.has(AccumBounds) else there
+
+
+def _misplaced(shape: Expr) -> str:
+    """Where a shape is found to be none of a learning rate inside, and what it is there; "" where it is not found.
+
+    Looked for at places close together, and between them at every turn, where it may cross 0 or grow without bound.
+    """
+    for place in (*_PROBES, Integer(1)):
+        value = shape.subs(FRACTION, place)
+        if value.is_finite is not True or (value.is_nonnegative if place == 1 else value.is_positive) is not True:
+            return f"{value} times a at tau/K = {1 - place}"
+    if not shape.has(FRACTION):
+        return ""
+    rate = lambdify(FRACTION, shape, "mpmath")
+    places = [place / _TURNS for place in range(1, _TURNS)]
+    try:
+        rates = [rate(place) for place in places]
+        for here in range(1, len(places) - 1):
+            before, value, after = rates[here - 1 : here + 2]
+            for turn in (1, -1):
+                if turn * value <= turn * min(before, after, key=lambda rate: turn * rate) and before != after:
+                    low, high = places[here - 1], places[here + 1]
+                    while high - low > 1e-15:
+                        first, second = low + (high - low) / 3, high - (high - low) / 3
+                        low, high = (low, second) if turn * rate(first) < turn * rate(second) else (first, high)
+                    if not _NEARLY_ZERO * value < rate(low) < value / _NEARLY_ZERO:
+                        return f"{float(rate(low)):.2g} times a near tau/K = {1 - low:.6g}"
+    except (ArithmeticError, TypeError, ValueError) as error:
+        return f"no number between tau/K = 0 and 1 ({error})"
+    return ""
 
 
 def own_schedule(phi: Any, name: str = "own") -> Schedule:
@@ -130,7 +183,7 @@ def own_schedule(phi: Any, name: str = "own") -> Schedule:
         raise TypeError(
             f"{rate} holds the float {floats[0]}: exponents are exact, so write Rational({exact.p}, {exact.q})"
         )
-    if rate.has(Piecewise, Min, Max):
+    if rate.has(Piecewise, Min, Max, floor, ceiling, frac, Mod, Heaviside, sign):
         raise ValueError(
             f"{rate} is made of pieces, and only its end counts: type the last piece alone, over K steps of its own; "
             "after_stable_phase(own_schedule(...)) puts K_1 steps at the peak rate before it"
@@ -155,20 +208,19 @@ def own_schedule(phi: Any, name: str = "own") -> Schedule:
                 "schedules that keep their shape as K grows: write tau/K for tau, which runs from 0 to K"
             )
         raise ValueError(f"{rate} is not a times a shape of tau/K: {why}")
-    for place in (*_PROBES, Integer(1)):
-        value = shape.subs(FRACTION, place).subs(p, 2)
-        if value.is_finite is not True or value.is_positive is not True:
-            where = f"tau/K = {1 - place}"
-            raise ValueError(f"{rate} is {value} times a at {where}: a learning rate must be positive and finite there")
+    for power in _POWERS if shape.has(p) else (Integer(1),):
+        if fault := _misplaced(shape.subs(p, power)):
+            fault += f" with p = {power}" if shape.has(p) else ""
+            raise ValueError(f"{rate} is {fault}: a learning rate must be positive and finite there")
+    power = _end_power(rate, K)  # before what may take long
     # over what is left, a positive symbol: over the steps roots and logarithms may come out of negative numbers
     primitive = integrate(shape, FRACTION)
-    if primitive.has(Integral):
+    time = simplified(a * K * (primitive.subs(FRACTION, 1) - primitive.subs(FRACTION, 1 - tau / K)))
+    if primitive.has(Integral) or time.subs(tau, K).has(nan, zoo, oo):
         time = integrate(simplified(rate).subs(tau, z), (z, 0, tau))
-    else:
-        time = simplified(a * K * (primitive.subs(FRACTION, 1) - primitive.subs(FRACTION, 1 - tau / K)))
-    phase = Phase("decay", K, rate, time, simplified(time.subs(tau, K)), None, None, Integer(0))
-    power = end_power(phase)
-    phase = replace(phase, end_exponent=power / (power + 1))
+    if time.subs(tau, K).has(nan, zoo, oo):
+        time = Integral(rate.subs(tau, z), (z, 0, tau))
+    phase = Phase("decay", K, rate, time, simplified(time.subs(tau, K)), None, None, power / (power + 1))
     symbols = (a, K, p) if rate.has(p) else (a, K)
     made = Schedule(name, (phase,), symbols, (), (), _NO_INVERSE)
     if all(derivation.verify().holds for derivation in made.derivation()):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sympy import Eq, Float, Ge, Gt, Integer, Le, Lt, Ne, Poly, Rational, Symbol, log, sqrt, symbols, true
 
 from fsl_sym.domain import EASINESS, EASY, EDGE, HARD, PLANE, REGIMES, Domain, decide, regime_of
-from fsl_sym.symbols import beta, s
+from fsl_sym.symbols import beta, s, t
 from fsl_sym.values import exact
 
 x, y = symbols("x y")
@@ -174,3 +174,8 @@ def test_the_same_seed_gives_the_same_sample():
     assert PLANE.sample(5, seed=3) == PLANE.sample(5, seed=3) != PLANE.sample(5, seed=4)
     assert Poly(EASINESS, s, beta).total_degree() == 2
     assert Symbol("s") not in PLANE.symbols
+
+
+def test_what_is_asked_of_another_letter_names_it_and_the_two_that_there_are():
+    with pytest.raises(ValueError, match="contains {t}: regimes are of s and beta alone"):
+        decide(t < s, EASY)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from notebook_views import as_latex
-from sympy import Float, Rational, Symbol, latex, limit, oo
+from sympy import Float, I, Rational, Symbol, latex, limit, oo
 
 from fsl_sym.domain import EASY, EDGE, HARD, REGIMES
 from fsl_sym.order import UNIT, Order, OrderRange, dominant
@@ -95,3 +95,12 @@ def test_an_order_shows_itself():
     assert as_latex(Order(-s, 0)) == "$N^{- s}$" and latex(Order(-s, 0)) == "N^{- s}"
     assert as_latex(OrderRange(Order(1), None)) == r"$\gtrsim N$"
     assert Order(-s, beta).subs({s: 2, beta: 3}) == Order(-2, 3)
+
+
+def test_what_is_no_real_order_is_refused():
+    for exponent in (oo, I):
+        with pytest.raises(TypeError, match="real exponents"):
+            Order(exponent)
+    for wrong in (lambda: Order(1) * 2, lambda: Order(1) / 2):
+        with pytest.raises(TypeError, match="other must be a Order"):
+            wrong()

@@ -7,6 +7,7 @@ from sym_reference import exponential_series, harmonic_sum
 from sympy import Expr, Integer, Rational, Symbol, diff, exp, gamma, limit, oo, zeta
 
 from fsl_sym.asymptotics.mellin import Expansion
+from fsl_sym.domain import EASY
 from fsl_sym.spectrum import (
     FiniteSize,
     X,
@@ -120,3 +121,8 @@ def test_exact_sums_are_sums_over_the_spectrum() -> None:
     lost = diff(sum(Rational(1, k**2) * exp(-2 * t / k**2) for k in (1, 2, 3)), t) / -2
     assert (lost - forgetting_kernel().subs(values).doit()).equals(0)
     assert trace(M).subs(values).doit() == Rational(49, 36)
+
+
+def test_a_whole_number_of_sympy_is_one() -> None:
+    assert approximation_error_expansion(Integer(2)) == approximation_error_expansion(2)
+    assert EASY.points(Integer(2), Integer(1)) == EASY.points(2, 1)

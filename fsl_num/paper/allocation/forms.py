@@ -297,10 +297,11 @@ def derived_choices(allocation: Allocation, names: Sequence[str]) -> list[Chosen
     """The optimum of an allocation in each of its regimes, as far as it has the quantities named."""
     grown, regimes, choices = N if allocation.budget == "data" else C, iter(allocation.regimes), []
     for law in allocation.law.cases:
+        loss, program = law.under(grown)
         for regime in law.regimes:
             orders = next(regimes).quantities
             kept = {name: orders[name] for name in names if name in orders}
-            choices.append(Chosen(*law.under(grown), regime, kept))
+            choices.append(Chosen(loss, program, regime, kept))
     return choices
 
 

@@ -9,16 +9,20 @@ laws are of that order or bounds.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fsl_num.claims.statements import Ray
 from fsl_num.minimise import Minimum, minimise_law, near_optimal_intervals
 from fsl_num.validation import Array
+
+if TYPE_CHECKING:
+    from fsl_num.paper.law_kernel import Numbers
 
 LOG_BUDGETS = (1e5, 1e6, 4e6, 1.6e7)
 """Natural logarithms of the budgets: at these scales log N is large enough to tell (log N)^b from (log N)^(b + 1/4)."""
@@ -30,14 +34,6 @@ measures the same orders. Above 2 the set is connected: where two arms of it mee
 min(2 v^-p + v) = 2^(1/(1+p)) min(v^-p + v). A small factor lets a branch worse by a log power leave the set early.
 Where the number of steps is free, log K instead of log D changes the risk by up to a factor s + 1/beta: the set must
 hold that constant too."""
-
-
-def _log_sum(left: Array | float, right: Array) -> Array:
-    """log(e^left + e^right) to 1e-16 beside logs of 1 or more; -inf is the log of nothing, in one of them at most.
-
-    Four times as fast as ``np.logaddexp``, whose last digits these logs of up to 1e8 have no place for.
-    """
-    return np.asarray(np.maximum(left, right) + np.log(1.0 + np.exp(-np.abs(left - right))))
 
 
 @dataclass(frozen=True)
@@ -87,22 +83,6 @@ class BudgetedLaw:
                  "steps": (0.0, 1.0), "final_over_peak": (-1.5, 0.0), "timescale_fraction": (-1.0, 0.0)}  # fmt: skip
         return [every[name] for name in self.variables]
 
-    def _vanishing_end(self, model: Array, time: Array) -> Array:
-        """Log of the noise over gamma of (1 - tau/K)^p: T^-q, times a logarithm at p = beta - 1, or the slower one.
-
-        The logarithm is that of min{M^beta, T}, a sum of 1/j: of the order of min{log M, log T} up to the factor beta.
-        """
-        assert self.power is not None
-        ending = -self.power / (self.power + 1.0) * time
-        gap = self.beta - 1.0 - self.power
-        if abs(gap) < 1e-12 * self.beta:
-            return np.asarray(ending + np.log(np.maximum(np.minimum(self.beta * model, time), 1.0)))
-        if gap > 0:
-            return np.asarray(ending)
-        return np.asarray(
-            np.minimum(ending + (1.0 - self.beta / (self.power + 1.0)) * model, (1 / self.beta - 1) * time)
-        )
-
     def rates(self, point: Array) -> dict[str, float]:
         """Logs of the peak rate a, of the steps K and, where the schedule ends at b, of b, at one point."""
         values = dict(zip(self.variables, point.tolist(), strict=True))
@@ -116,53 +96,25 @@ class BudgetedLaw:
             return {"a": peak, "K": steps}
         return {"a": peak, "K": steps, "b": peak + values.get("final_over_peak", -self.last_power * steps)}
 
+    @cached_property
+    def numbers(self) -> Numbers:
+        """The law as its kernel takes it."""
+        from fsl_num.paper.law_kernel import SCHEDULES, Numbers
+
+        names = ("model_size", "decay_fraction", "final_over_peak", "timescale_fraction", "steps")
+        return Numbers(
+            SCHEDULES.index(self.schedule), self.s, self.beta, self.log_budget, float(self.budget == "compute"),
+            self.capped, math.nan if self.power is None else self.power, self.last_power, math.log(self.noise),
+            *(self.variables.index(name) if name in self.variables else -1 for name in names),
+        )  # fmt: skip
+
     def log_risk(self, point: Array) -> Array:
         """Log of the right-hand side of the theorem; +inf where a hypothesis fails (a > 1, B < 1, T < 1)."""
-        values = {name: point[..., index] for index, name in enumerate(self.variables)}
-        gamma = values["peak_lr"]
-        model = values.get("model_size", np.full_like(gamma, np.inf))
-        data = self.log_budget - (model if self.budget == "compute" else 0.0) + np.zeros_like(gamma)
-        steps = values.get("steps", data)
-        feasible = (steps <= data) & ((gamma + data - steps <= 0) | (not self.capped)) & (steps > np.log(2.0))
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            if self.schedule == "constant":
-                time, noise = gamma + data, gamma
-            elif self.schedule == "multi-step":
-                # what the first rate injected, 1/T_2 at a time, is forgotten like exp(-2 T_2 M^-beta)
-                share, last = np.minimum(values["decay_fraction"], -1e-300), values["final_over_peak"]
-                first, second = gamma + data + np.log(-np.expm1(share)), gamma + data + share + last
-                forgotten = 2.0 * np.exp(np.minimum(second - self.beta * model, 700.0))
-                kept = np.minimum(first - second, 0.0) + np.minimum(model, second / self.beta) - second - forgotten
-                time, noise = _log_sum(first, second), gamma + _log_sum(last, kept)
-                feasible &= second >= 0
-            elif self.schedule == "inverse-sqrt":
-                # T = 2 a K_0 (sqrt(1 + K/K_0) - 1); beside its last rate the noise of its first steps, remembered
-                scale = values["timescale_fraction"]
-                ending = 0.5 * _log_sum(0.0, -scale)
-                time = gamma + data + np.log(2.0) - _log_sum(0.0, ending)
-                early = np.minimum(model, time / self.beta) - time + scale + ending + np.log1p(ending)
-                noise = gamma + _log_sum(-ending, early)
-                feasible &= scale + steps >= 0
-            elif self.power is not None:
-                time = gamma + data
-                falling = time + values.get("decay_fraction", 0.0)  # b = a/K never decides beside it: T_2 <= K
-                noise = gamma + self._vanishing_end(model, falling)
-                feasible &= falling >= 0
-            else:
-                # a - b = a (1 - 1/K) and T = (a - b) K / log(a/b) with log(a/b) = log K, where b is not free.
-                last = np.minimum(values.get("final_over_peak", -self.last_power * steps), -1e-300)
-                difference = np.log(-np.expm1(last))
-                time = decay = gamma + data + difference - np.log(-last)
-                if self.schedule == "wsd":
-                    fraction = np.minimum(values["decay_fraction"], -1e-300)
-                    decay = decay + fraction
-                    time = _log_sum(gamma + data + np.log(-np.expm1(fraction)), decay)
-                fading = gamma + difference + np.minimum(model, decay / self.beta) - decay
-                noise = _log_sum(gamma + last, fading)
-                feasible &= decay >= 0
-            noise = noise + np.log(self.noise)
-            risk = _log_sum(_log_sum(-self.s * self.beta * model, -self.s * time), noise)
-        return np.where(feasible & (time >= 0), risk, np.inf)
+        from fsl_num.paper.law_kernel import fill_log_risks
+
+        risks = np.empty(point.shape[:-1])
+        fill_log_risks(self.numbers, np.ascontiguousarray(point).reshape(-1, point.shape[-1]), risks.reshape(-1))
+        return risks
 
 
 def _optima(

@@ -102,9 +102,10 @@ class OptimalAt(FromLemma):
 
     @property
     def where(self) -> Any:
-        """The condition of the lemma, at the values."""
+        """The condition of the lemma, at the values; None where it always holds."""
         condition = self.lemma.conclusion.where
-        return None if condition is None else condition.subs(self.values, simultaneous=True)
+        condition = None if condition is None else condition.subs(self.values, simultaneous=True)
+        return None if condition == True else condition  # noqa: E712  (sympy's true)
 
     def check(self, before: Expr, after: Expr, least: Formula) -> StepVerdict:
         """Whether the values lie in the plane; put them in and compare."""

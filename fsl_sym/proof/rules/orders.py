@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, Final
 
-from sympy import Add, Dummy, Expr, Integer, Max, Min, Mul, Pow, Symbol, oo
+from sympy import Add, Dummy, Expr, Integer, Le, Max, Min, Mul, Pow, Symbol, oo
 
 from fsl_sym import symbols
 from fsl_sym.algebra.equality import sign, simplified
 from fsl_sym.domain import PLANE, REGIMES, Domain, Regime
 from fsl_sym.exponents.certificate import Certificate, branches_of, proves
-from fsl_sym.exponents.law import Law, end_law
+from fsl_sym.exponents.law import Law
 from fsl_sym.order import Order
 from fsl_sym.power_regimes import PowerRegime
 from fsl_sym.proof.formulas import Formula, canonical, put
@@ -303,8 +303,11 @@ class NearOptimal(FromLemma):
         """Whether the largest is meant -> the law of that end of a quantity, in the parameters of the regime."""
         swap, domain = _box(self.regime)
         loss, least, variables, budget, constraints = self.program
-        law = Law(loss.subs(swap), variables, budget, constraints, domain)
-        return {largest: end_law(quantity.subs(swap), largest, least.subs(swap), law) for largest in _ENDS[self.end]}
+        near, quantity = Le(loss.subs(swap), least.subs(swap), evaluate=False), quantity.subs(swap)
+        return {
+            largest: Law(1 / quantity if largest else quantity, variables, budget, (*constraints, near), domain)
+            for largest in _ENDS[self.end]
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,6 +135,16 @@ def test_divergent_sums_and_unknown_functions_are_refused() -> None:
         pieces(exp(u), u)
     with pytest.raises(ValueError, match="prefactor"):
         harmonic_sum_asymptotics(exp(-u), u, 2 * beta, beta, t, exp(-t))
+    with pytest.raises(TypeError, match="u must be a sympy Symbol"):
+        harmonic_sum_asymptotics(exp(-u), 3, 2 * beta, beta, t)  # type: ignore[arg-type]
+
+
+def test_what_tends_to_infinity_stands_in_no_exponent_and_has_no_value() -> None:
+    for f, weight in ((exp(-u * t), 2 * beta), (exp(-u), 2 * beta + t)):
+        with pytest.raises(ValueError, match="t tends to infinity"):
+            harmonic_sum_asymptotics(f, u, weight, beta, t)
+    with pytest.raises(ValueError, match=r"put 3 for it into .expression"):
+        kernel().at({t: Integer(3)})
 
 
 @pytest.mark.parametrize("make", [kernel, decay])

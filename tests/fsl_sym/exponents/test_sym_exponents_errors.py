@@ -3,11 +3,12 @@
 import pytest
 from notebook_views import as_latex
 from sym_random_laws import VARIABLES, N
-from sympy import And, Eq, Float, I, Min, Ne, Rational, Symbol, exp, log, nan, oo, sqrt, symbols
+from sympy import And, Eq, Float, Ge, I, Le, Min, Ne, Rational, Symbol, exp, log, nan, oo, sqrt, symbols
 
 from fsl_sym.domain import EASY, Domain, decide
 from fsl_sym.exponents.certificate import check
 from fsl_sym.exponents.solve import optimal_exponents
+from fsl_sym.order import Order
 
 M, D, _, r, _ = VARIABLES
 a, b = symbols("a b")
@@ -155,6 +156,21 @@ def test_logarithms_of_multiples_and_powers_of_the_budget_are_its_logarithm():
     refused(ValueError, "has no growth order", log(N**a) / M, parameters={a: (None, 1)})
 
 
+def test_what_has_an_order_is_positive():
+    """sympy writes |log N| for the square root of a square of the logarithm, whose sign it does not know."""
+    whole = optimal_exponents((log(N) ** 2 * M) ** Rational(2, 3) + N / M, [M], N).regions[0]
+    assert whole.loss == Order("2/5", "4/5")
+    letter = Symbol("x")
+    assert optimal_exponents(abs(letter) + N / abs(letter), [letter], N).regions[0].loss == Order("1/2")
+    refused(ValueError, "coefficient -1 is not known to be positive", abs(M - 1) + N / M)
+
+
+def test_a_side_without_an_order_is_refused_with_what_to_write():
+    for constraint in (Eq(M * D - N, 0), Ge(M, 0, evaluate=False), Le(M, oo, evaluate=False)):
+        refused(ValueError, r"write Eq\(M\*D, N\) for", 1 / M + 1 / D, constraints=[constraint])
+    refused(ValueError, "put a parameter in the place of an irrational number", M ** -sqrt(2))
+
+
 def test_one_variable_or_one_constraint_needs_no_list():
     expected = optimal_exponents(1 / M, [M], N, [M >= 1, M <= N]).regions
     assert optimal_exponents(1 / M, M, N, And(M >= 1, M <= N)).regions == expected
@@ -213,3 +229,12 @@ def test_at_needs_every_parameter_and_no_other():
         solution.at({a: 1, b: 0.5})
     with pytest.raises(ValueError, match="lies outside the ranges"):
         solution.at({a: 1, b: 1})
+
+
+def test_whether_a_region_contains_a_point_needs_every_parameter():
+    solution = optimal_exponents(M**-a + M**b / N, [M], N, [M <= N], {a: (0, None), b: (0, None)})
+    region = solution.regions[0]
+    assert region.contains(dict(region.witness))
+    for point in ({a: 1}, {}, {"a": 1, "b": 1}):
+        with pytest.raises(ValueError, match="gives no value to"):
+            region.contains(point)

@@ -263,6 +263,10 @@ def test_a_time_that_is_none_is_refused(seconds):
         optimal_exponents(1 / M, [M], N, [M <= N], max_time=seconds)
 
 
+def test_a_time_may_be_a_number_of_sympy():
+    assert optimal_exponents(1 / M, [M], N, [M <= N], max_time=Rational(5)).complete
+
+
 # ---- what is shown ---------------------------------------------------------------------------------------------------
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from sympy import Expr, Integer, Max, Mul, Rational, Symbol, exp, oo
+from sympy import Expr, Function, Integer, Max, Mul, Rational, Symbol, exp, oo
 
-from fsl_sym.domain import EASY, PLANE
+from fsl_sym.domain import EASY, HARD, PLANE
 from fsl_sym.exponents.certificate import Certificate, certificate_at, check
 from fsl_sym.exponents.law import Law
-from fsl_sym.near_optimal import vanishing
+from fsl_sym.near_optimal import at_values, least_value, vanishing
 from fsl_sym.optimal_rates import least_orders
 from fsl_sym.order import Order
 from fsl_sym.proof import (
@@ -31,8 +31,10 @@ from fsl_sym.proof import (
     Step,
     Vanishing,
     equals,
+    less,
 )
-from fsl_sym.symbols import D, M, N, T, s, t
+from fsl_sym.proof.formulas import Property
+from fsl_sym.symbols import D, M, N, T, beta, s, t
 
 ONE, HALF, QUARTER = Integer(1), Rational(1, 2), Rational(1, 4)
 FROM_1_TO_N = (M <= N, M >= 1)
@@ -190,3 +192,24 @@ PART = Formula(M, "=", ONE, where=s < 1)
 def test_what_is_assumed_of_a_part_of_the_plane_is_not_said_of_all(steps: tuple[object, ...]) -> None:
     with pytest.raises(ProofError, match="alone is not assumed"):
         chain(*steps).prove()  # type: ignore[arg-type]
+
+
+def test_what_letters_of_a_condition_alone_are_is_a_hypothesis() -> None:
+    """M^-s + 1/N is least like N^-s for s < 1 alone, and at w = -2 the condition s < 1 - 1/(1 + w) would be s < 2."""
+    program, order = ((M,), N, (M <= N,)), Order(-s)
+    hard = least_value(M**-s + 1 / N, program, HARD, order)
+    moved = at_values(hard, {beta: 1 + ABOVE}, N**-s).prove()
+    assert less(0, ABOVE) in moved.hypotheses - hard.prove().hypotheses
+    function = Function("f", positive=True)(ABOVE)
+    assert Property("f", "a positive function") in at_values(hard, {beta: 1 + function}, N**-s).prove().hypotheses
+
+
+def test_at_values_in_the_regime_nothing_is_left_of_its_condition() -> None:
+    hard = least_orders("data")[2]
+    assert at_values(hard, {s: HALF, beta: Integer(4)}, D**-HALF).prove().conclusion.where is None
+
+
+def test_where_an_exponent_of_a_constraint_is_none_nothing_is_said() -> None:
+    """Of M <= N^((s^2 - 1)/(s - 1)) at s = 1."""
+    law = least_value(1 / M, ((M,), N, (M <= N ** ((s**2 - 1) / (s - 1)),)), EASY, Order(-s - 1))
+    assert Formula(s - 1, "!=", Integer(0)) in law.prove().hypotheses

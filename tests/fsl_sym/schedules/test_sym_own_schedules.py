@@ -1,7 +1,7 @@
 """Schedules off the paper: their noise, its order from the end of the rate, laws and allocations."""
 
 import pytest
-from sympy import Integer, Min, Piecewise, Rational, Symbol, cos, exp, log, pi, sqrt
+from sympy import Integer, Min, Piecewise, Rational, Symbol, cos, exp, floor, log, pi, sin, sqrt
 
 from fsl_sym import after_stable_phase, optimal_allocation, own_schedule, scaling_law, schedule_with_end
 from fsl_sym.allocation import table
@@ -58,11 +58,26 @@ def test_every_catalogue_name_has_an_exact_noise_and_a_law(name):
         (a * Min(1, 5 * (1 - tau / K)), "made of pieces, and only its end counts: type the last piece alone"),
         (a * Piecewise((1, tau < K / 2), (2 * (1 - tau / K), True)), "after_stable_phase"),
         (a * (1 - tau / K) * log(2 * K / (K - tau)), "does not end like a power"),
+        (a * (1 - tau / K) / log(2 * K / (K - tau)), "does not end like a power"),
+        (a * (2 + sin(log(1 - tau / K))), "does not end like a power"),
+        (a * (1 - floor(2 * tau / K) / 4), "made of pieces"),
+        (a * ((tau / K - Rational(1, 16)) ** 2 - Rational(1, 10**4)), "-0.0001 times a near tau/K = 0.0625"),
+        (a * (1 + cos(48 * pi * tau / K)), "positive and finite"),
+        (a / (tau / K - Rational(1, 7)) ** 2, "positive and finite"),
+        (a * (1 - tau / K) ** p * (1 + tau / K * (1 - tau / K) * (10 - p)), "with p = 20"),
     ],
 )
 def test_what_has_no_noise_order_is_refused(phi, text):
     with pytest.raises(ValueError, match=text):
         own_schedule(phi)
+
+
+def test_a_rate_may_begin_at_0_and_always_has_an_intrinsic_time():
+    warmed = own_schedule(a * tau / K)
+    assert (warmed.total, warmed.end_exponent) == (a * K / 2, 0)
+    half_circle = own_schedule(a * sqrt(tau / K * (1 - tau / K)))
+    assert half_circle.end_exponent == Rational(1, 3)
+    assert abs(half_circle.total.subs({a: 1, K: 1}).evalf() - pi / 8) < 1e-9
 
 
 def test_a_float_is_no_exact_exponent():
