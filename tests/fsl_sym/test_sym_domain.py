@@ -47,6 +47,10 @@ def test_a_sign_that_is_given_holds_at_every_point(ranges, top, bottom, seed):
         ({x: (None, 2)}, 3 - x, 1),
         ({x: (2, None)}, x - 2, 1),
         ({x: (0, None)}, x - 1, None),
+        ({x: (0, None)}, 1 / (x**2 - x + 1), None),
+        ({x: (0, None)}, 1 / ((x**2 - x + 1) * (x + 1)), 1),  # 1/(x^3 + 1)
+        ({x: (0, None)}, 1 / (x + 1) - 2 / (2 * x + 2), 0),
+        ({x: (0, None)}, 1 / ((x + 1) ** 2 - x**2 - 2 * x - 1), None),
         ({x: (None, None)}, x**2 + 1, None),  # true, but this proof does not reach it
         ({x: (None, None)}, (x + 1) ** 2 - x**2 - 2 * x, 1),
         ({x: (0, None)}, (x + 1) ** 2 - x**2 - 2 * x - 1, 0),

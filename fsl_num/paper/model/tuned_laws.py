@@ -28,10 +28,10 @@ ONE_TASK = ("alpha = s beta fixed", "sigma^2 >~ 1", "M, gamma <~ 1 free", "two c
 
 def _over_sizes(function: Callable[[Array, Array], Array], peaks: Array, low: float, high: float) -> Array:
     """The least value over model sizes for each peak rate, of a function that falls and then rises with the size."""
-    first, last = np.full(peaks.shape, low), np.full(peaks.shape, high)
+    first, last, shares = np.full(peaks.shape, low), np.full(peaks.shape, high), np.linspace(0.0, 1.0, SIZES)
     while True:
-        sizes = np.linspace(first, last, SIZES, axis=-1)
-        values = function(np.broadcast_to(peaks[:, None], sizes.shape), sizes)
+        sizes = first[:, None] + (last - first)[:, None] * shares
+        values = function(peaks[:, None], sizes)
         place = np.argmin(values, axis=-1)
         rows = np.arange(peaks.size)
         if float((last - first).max()) < SIZES * CLOSE:
@@ -55,8 +55,9 @@ def least_risk(
         law = BudgetedLaw(schedule, budget, s, beta, log)
 
         def risk(peaks: Array, sizes: Array, law: BudgetedLaw = law) -> Array:
-            arguments = [peaks, sizes, np.full(peaks.shape, -np.log(2.0))]
-            return law.log_risk(np.stack(arguments[: len(law.variables)], axis=-1))
+            points = np.full((*sizes.shape, len(law.variables)), -np.log(2.0))
+            points[..., 0], points[..., 1] = peaks, sizes
+            return law.log_risk(points)
 
         def tuned(peaks: Array, law: BudgetedLaw = law, log: float = log, risk: Any = risk) -> Array:
             low, high = law.bounds[1]

@@ -13,7 +13,7 @@ from fsl_num.claims.registry import claim
 from fsl_num.claims.statements import Ray
 from fsl_num.claims.verification import verify
 from fsl_sym.proof import at_least, at_most, equals, less
-from fsl_sym.symbols import T1, T2, M, N, T, a, beta, j, p, s, t
+from fsl_sym.symbols import T1, T2, M, N, T, a, b, beta, j, p, s, t
 
 SAMPLE = Sample("hard", Rational(1, 2), Rational(4))
 KERNEL = claim("lemma:ke-power/kernel-window")
@@ -60,6 +60,13 @@ def test_texts_are_read_as_relations(text, expected):
 def test_what_is_measured_is_held_against_the_hypotheses(hypothesis, logs, holds):
     subject = replace(KERNEL, hypotheses=(hypothesis,))
     assert (violated(subject, SAMPLE, [ray(**logs)]) == "") == holds
+
+
+def test_a_ray_without_a_logarithm_hides_no_other_one():
+    subject = replace(KERNEL, hypotheses=(at_least(a - b, 1),))
+    equal, near = (ray(a=np.full(5, np.log(2.0)), b=np.full(5, np.log(2.0 - gap))) for gap in (0.0, 0.5))
+    assert violated(subject, SAMPLE, [equal]) == ""
+    assert violated(subject, SAMPLE, [equal, near]) != ""
 
 
 def test_points_of_sharp_statements_count_too():
