@@ -127,9 +127,9 @@ def _misplaced(shape: Expr) -> str:
             return f"{value} times a at tau/K = {1 - place}"
     if not shape.has(FRACTION):
         return ""
-    rate = lambdify(FRACTION, shape, "mpmath")
     places = [place / _TURNS for place in range(1, _TURNS)]
     try:
+        rate = lambdify(FRACTION, shape, "mpmath")
         rates = [rate(place) for place in places]
         for here in range(1, len(places) - 1):
             before, value, after = rates[here - 1 : here + 2]
@@ -141,7 +141,7 @@ def _misplaced(shape: Expr) -> str:
                         low, high = (low, second) if turn * rate(first) < turn * rate(second) else (first, high)
                     if not _NEARLY_ZERO * value < rate(low) < value / _NEARLY_ZERO:
                         return f"{float(rate(low)):.2g} times a near tau/K = {1 - low:.6g}"
-    except (ArithmeticError, TypeError, ValueError) as error:
+    except (ArithmeticError, TypeError, ValueError, NameError, NotImplementedError) as error:
         return f"no number between tau/K = 0 and 1 ({error})"
     return ""
 
@@ -153,7 +153,7 @@ def own_schedule(phi: Any, name: str = "own") -> Schedule:
     ----------
     phi
         A sympy expression in the symbols of :mod:`fsl_sym.symbols`: ``a`` times a shape that depends on tau/K alone,
-        positive for 0 < tau < K; at the end it may vanish like a power.
+        positive for 0 < tau < K; it may begin at 0, and at the end vanish like a power.
     name
         What to call it.
 
@@ -178,6 +178,8 @@ def own_schedule(phi: Any, name: str = "own") -> Schedule:
     [1 - 1/beta, 3/4, 3/4]
     """
     rate = as_expression(phi)
+    if not isinstance(rate, Expr):
+        raise TypeError(f"{rate} is no learning rate: give one expression in a, tau and K")
     if floats := sorted(rate.atoms(Float), key=str):
         exact = nsimplify(floats[0], rational=True)
         raise TypeError(

@@ -28,8 +28,8 @@ from sympy import (
 )
 from sympy.core.function import UndefinedFunction
 
-from fsl_sym.asymptotics.mellin import Expansion, harmonic_sum_asymptotics
-from fsl_sym.asymptotics.mellin_transform import Piece
+from fsl_sym.asymptotics.mellin import Expansion
+from fsl_sym.asymptotics.mellin_transform import Piece, pieces
 from fsl_sym.domain import EASY
 from fsl_sym.near_optimal import least_value
 from fsl_sym.order import Order
@@ -97,10 +97,8 @@ def with_methods() -> type:
 
 
 def residues(parts: Expr | tuple[Piece, ...], w: Expr, size_of: Expr = beta) -> tuple[Expr, Expr, Residues]:
-    if isinstance(parts, tuple):
-        expansion = Expansion(parts, w, size_of, T, ONE, (), (), (), "").at({})
-    else:
-        expansion = harmonic_sum_asymptotics(parts, u, w, size_of, T)
+    taken = parts if isinstance(parts, tuple) else pieces(parts, u)  # as harmonic_sum_asymptotics would not
+    expansion = Expansion(taken, w, size_of, T, ONE, (), (), (), "").at({})
     return expansion.sum, expansion.expression, Residues(expansion)
 
 

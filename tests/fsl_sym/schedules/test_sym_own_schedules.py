@@ -1,7 +1,7 @@
 """Schedules off the paper: their noise, its order from the end of the rate, laws and allocations."""
 
 import pytest
-from sympy import Integer, Min, Piecewise, Rational, Symbol, cos, exp, floor, log, pi, sin, sqrt
+from sympy import Eq, Function, Integer, Min, Piecewise, Rational, Symbol, cos, exp, floor, log, pi, sin, sqrt, true
 
 from fsl_sym import after_stable_phase, optimal_allocation, own_schedule, scaling_law, schedule_with_end
 from fsl_sym.allocation import table
@@ -78,6 +78,14 @@ def test_a_rate_may_begin_at_0_and_always_has_an_intrinsic_time():
     half_circle = own_schedule(a * sqrt(tau / K * (1 - tau / K)))
     assert half_circle.end_exponent == Rational(1, 3)
     assert abs(half_circle.total.subs({a: 1, K: 1}).evalf() - pi / 8) < 1e-9
+
+
+def test_what_is_no_expression_or_has_no_numbers_is_no_rate():
+    for wrong in (Eq(a, tau), true):
+        with pytest.raises(TypeError, match="give one expression in a, tau and K"):
+            own_schedule(wrong)
+    with pytest.raises(ValueError, match="no number between"):
+        own_schedule(a * Function("f", positive=True)(tau / K))
 
 
 def test_a_float_is_no_exact_exponent():
