@@ -2,12 +2,14 @@
 
 Every cell of the mesh has a learning rate of its own between 0 and gamma_max: the hypothesis of the theorems and no
 other. The search climbs log(loss/law) along its exact gradient (L-BFGS-B with bounds) from several starts, then tries
-bang-bang schedules: cells whose gradient is positive at gamma_max, the others at 0, as long as that gains.
+bang-bang schedules: cells whose gradient is positive at gamma_max, the others at 0, as long as that gains. Bursts of
+every length at either end are tried as they are.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import itemgetter
 
 import numpy as np
 
@@ -86,6 +88,13 @@ def worst_schedule(
     tried = sorted((cost(shape(name, equation))[0], name) for name in SHAPES)
     value, name = tried[0]
     best = WorstSchedule(bound * shape(name, equation), -sign * value, name)
+    # Searches from the shapes end in a burst of some length at one size of the model, and in a worse one at the next.
+    cells = np.arange(equation.mesh.lengths.size)
+    for name, is_first in (("burst then zero", True), ("burst at the end", False)):
+        bursts = [((cells < length) == is_first).astype(float) for length in cells[1:]]
+        value, share = min(((cost(share)[0], share) for share in bursts), key=itemgetter(0))
+        if value < -sign * best.excess:
+            best = WorstSchedule(bound * share, -sign * value, name)
     for _, name in tried[:searches]:
         # Off the bounds a little: at a bound the gradient shows one side only.
         start = np.clip(shape(name, equation), 0.02, 0.98)

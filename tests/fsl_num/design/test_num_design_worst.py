@@ -36,23 +36,23 @@ def test_against_the_law_with_infinite_kernel_the_search_finds_the_forgotten_bur
     assert found.gammas[late].max() < 0.05 * found.gammas.max()  # silence at the end
 
 
-def spread_of_worst(searches: int, steps: int) -> float:
-    """By how much log(loss/law) of the worst schedules at t = 3 M^beta differs between sizes."""
-    s, beta = 1.5, 5.0
+@pytest.mark.parametrize("searches", [1, len(SHAPES)])
+@pytest.mark.parametrize(
+    ("s", "beta", "multiple", "sizes"),
+    [(1.5, 5.0, 3.0, (138.0, 577.0, 2402.0, 1e4)), (173 / 64, 8 / 3, 0.3, (228.0, 1223.0, 34973.0, 1e6))],
+)
+def test_one_schedule_is_worst_at_every_size(
+    s: float, beta: float, multiple: float, sizes: tuple[float, ...], searches: int
+) -> None:
+    """Without bursts of every length some sizes end in a schedule that is worse by 3 %, which looks like a drift."""
     excess = []
-    for size in (138.0, 577.0, 2402.0, 1e4):
-        equation = mesh_equation(s, beta, size, 3.0 * size**beta)
+    for size in sizes:
+        equation = mesh_equation(s, beta, size, multiple * size**beta)
         noise = size ** (beta - 1.0 - s * beta)
         found = worst_schedule(equation, 0.1 / equation.trace, noise, largest=False, infinite=True,
-                               searches=searches, steps=steps)  # fmt: skip
+                               searches=searches, steps=0)  # fmt: skip
         excess.append(found.excess)
-    return max(excess) - min(excess)
-
-
-def test_from_every_shape_one_schedule_is_worst_at_every_size() -> None:
-    # from one shape alone the search ends at some sizes in a schedule that is worse by 3 %, which looks like a drift
-    assert spread_of_worst(len(SHAPES), 1) < 0.005
-    assert spread_of_worst(1, 15) > 0.02
+    assert max(excess) - min(excess) < 0.005
 
 
 def test_words_and_refusals() -> None:
