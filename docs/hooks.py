@@ -131,31 +131,39 @@ def chapters(nav: list[dict[str, Any]]) -> dict[str, str | bytes]:
     contents.append('<div class="doors" markdown>\n')
     for name in next(section["Chapters"] for section in nav if "Chapters" in section)[1:]:
         source = (ROOT / "notebooks" / Path(name).name).with_suffix(".ipynb")
-        made[f"chapters/{source.name}"] = source.read_bytes()
-        page: list[str] = []
-        for cell in json.loads(made[f"chapters/{source.name}"])["cells"]:
-            text = "".join(cell["source"])
-            if cell["cell_type"] == "markdown":
-                words = text
-            page.append(text if cell["cell_type"] == "markdown" else f"```python\n{MAGIC.sub('', text)}\n```")
-            outputs = [_shown_best(output) for output in cell.get("outputs", ())]
-            for kind, same_kind in groupby(outputs, itemgetter(0)):
-                shown = [output for _, output in same_kind]
-                if kind == "image/png":
-                    names = {f"{source.stem}-{len(made) + number}.png": png for number, png in enumerate(shown)}
-                    made |= {f"chapters/{picture}": base64.b64decode(png) for picture, png in names.items()}
-                    shown = [f"![{_described(words)}]({picture}){{.figure}}" for picture in names]
-                elif kind == "text/latex":
-                    shown = [f"$${latex.strip('$')}$$" for latex in shown]
-                elif kind == "text/plain":
-                    shown = ["".join(["```{ .text .no-copy }\n", *(text.rstrip() + "\n" for text in shown), "```"])]
-                page.append("\n\n".join(['<div class="output" markdown>', *shown, "</div>"]))
-        title, opening = "\n\n".join(page).split("\n\n")[:2]
-        whole = f"This page is the notebook [{source.name}]({source.name}), in the clone `notebooks/{source.name}`."
-        made[name] = "\n\n".join([*page, whole])
+        page, pictures = _chapter(source)
+        made |= {name: page, f"chapters/{source.name}": source.read_bytes()} | pictures
+        title, opening = page.split("\n\n")[:2]
         about = re.split(r"[.:](?:\s(?![a-z])|$)", opening)[0]
         contents.append(f"- [{title.lstrip('# ')}]({Path(name).name})\n  {about}.")
     return made | {"chapters/index.md": "\n".join([*contents, "\n</div>"])}
+
+
+def _chapter(source: Path) -> tuple[str, dict[str, str | bytes]]:
+    """A notebook as a page, and its pictures."""
+    page: list[str] = []
+    pictures: dict[str, str | bytes] = {}
+    words = ""
+    for cell in json.loads(source.read_bytes())["cells"]:
+        text = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            words = text
+            page.append(text)
+            continue
+        page.append(f"```python\n{MAGIC.sub('', text)}\n```")
+        for kind, outputs in groupby(map(_shown_best, cell["outputs"]), itemgetter(0)):
+            shown = [output for _, output in outputs]
+            if kind == "image/png":
+                names = [f"{source.stem}-{len(pictures) + number}.png" for number, _ in enumerate(shown, 1)]
+                pictures |= {f"chapters/{name}": base64.b64decode(png) for name, png in zip(names, shown, strict=True)}
+                shown = [f"![{_described(words)}]({name}){{.figure}}" for name in names]
+            elif kind == "text/latex":
+                shown = [f"$${latex.strip('$')}$$" for latex in shown]
+            elif kind == "text/plain":
+                shown = ["".join(["```{ .text .no-copy }\n", *(text.rstrip() + "\n" for text in shown), "```"])]
+            page.append("\n\n".join(['<div class="output" markdown>', *shown, "</div>"]))
+    page.append(f"This page is the notebook [{source.name}]({source.name}), in the clone `notebooks/{source.name}`.")
+    return "\n\n".join(page), pictures
 
 
 def _shown_best(output: dict[str, Any]) -> tuple[str, str]:

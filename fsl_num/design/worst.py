@@ -9,6 +9,7 @@ every length at either end are tried as they are.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from operator import itemgetter
 
 import numpy as np
@@ -85,19 +86,19 @@ def worst_schedule(
         value, slope = equation.excess(bound * share, noise, infinite=infinite)
         return -sign * value, -sign * bound * slope
 
-    tried = sorted((cost(shape(name, equation))[0], name) for name in SHAPES)
-    value, name = tried[0]
-    best = WorstSchedule(bound * shape(name, equation), -sign * value, name)
+    def costed(name: str, share: Array) -> tuple[float, str, Array]:
+        return cost(share)[0], name, share
+
+    shapes = sorted((costed(name, shape(name, equation)) for name in SHAPES), key=itemgetter(0, 1))
     # Searches from the shapes end in a burst of some length at one size of the model, and in a worse one at the next.
     cells = np.arange(equation.mesh.lengths.size)
-    for name, is_first in (("burst then zero", True), ("burst at the end", False)):
-        bursts = [((cells < length) == is_first).astype(float) for length in cells[1:]]
-        value, share = min(((cost(share)[0], share) for share in bursts), key=itemgetter(0))
-        if value < -sign * best.excess:
-            best = WorstSchedule(bound * share, -sign * value, name)
-    for _, name in tried[:searches]:
+    first = (costed("burst then zero", (cells < length).astype(float)) for length in cells[1:])
+    last = (costed("burst at the end", (cells >= length).astype(float)) for length in cells[1:])
+    value, name, share = min(chain(shapes, first, last), key=itemgetter(0))
+    best = WorstSchedule(bound * share, -sign * value, name)
+    for _, name, share in shapes[:searches]:
         # Off the bounds a little: at a bound the gradient shows one side only.
-        start = np.clip(shape(name, equation), 0.02, 0.98)
+        start = np.clip(share, 0.02, 0.98)
         share = start
         if steps > 0:
             share = minimize(cost, start, jac=True, method="L-BFGS-B", bounds=[(0.0, 1.0)] * start.size,

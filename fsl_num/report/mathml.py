@@ -21,6 +21,7 @@ _OPERATORS = frozenset("∼⪯⪰~:^/") | _RELATIONS
 """Signs that the converter makes identifiers, and browsers then set without space."""
 _ALIGNED = re.compile(r"\\(?:begin|end)\{(?:aligned|align\*?|split|gathered)\}")
 _LINE_SPACE = re.compile(r"(?<=\\\\)\[[\d.]+[a-z]+\]")
+"""How far below a line the next one is to stand: its rows have their own distance."""
 _SHARE = re.compile(r"\^\{(-? ?)\\frac\{(\w|\\[a-z]+)\}\{(\w|\\[a-z]+)\}\}")
 """An exponent that is one sign over another: set in one line, for stacked its signs are too small to read."""
 _LONG = 30

@@ -7,7 +7,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 from sympy import (
@@ -131,19 +133,23 @@ def _misplaced(shape: Expr) -> str:
     try:
         rate = lambdify(FRACTION, shape, "mpmath")
         rates = [rate(place) for place in places]
-        for here in range(1, len(places) - 1):
+        for here, turn in product(range(1, len(places) - 1), (1, -1)):
             before, value, after = rates[here - 1 : here + 2]
-            for turn in (1, -1):
-                if turn * value <= turn * min(before, after, key=lambda rate: turn * rate) and before != after:
-                    low, high = places[here - 1], places[here + 1]
-                    while high - low > 1e-15:
-                        first, second = low + (high - low) / 3, high - (high - low) / 3
-                        low, high = (low, second) if turn * rate(first) < turn * rate(second) else (first, high)
-                    if not _NEARLY_ZERO * value < rate(low) < value / _NEARLY_ZERO:
-                        return f"{float(rate(low)):.2g} times a near tau/K = {1 - low:.6g}"
+            if turn * value <= min(turn * before, turn * after) and before != after:
+                place = _turning_place(rate, turn, places[here - 1], places[here + 1])
+                if not _NEARLY_ZERO * value < rate(place) < value / _NEARLY_ZERO:
+                    return f"{float(rate(place)):.2g} times a near tau/K = {1 - place:.6g}"
     except (ArithmeticError, TypeError, ValueError, NameError, NotImplementedError) as error:
         return f"no number between tau/K = 0 and 1 ({error})"
     return ""
+
+
+def _turning_place(rate: Callable[[float], Any], turn: int, low: float, high: float) -> float:
+    """Where a rate that turns once is least (``turn`` 1) or largest (-1), by thirds."""
+    while high - low > 1e-15:
+        first, second = low + (high - low) / 3, high - (high - low) / 3
+        low, high = (low, second) if turn * rate(first) < turn * rate(second) else (first, high)
+    return low
 
 
 def own_schedule(phi: Any, name: str = "own") -> Schedule:

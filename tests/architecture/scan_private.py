@@ -81,6 +81,6 @@ def _root(node):
 
 
 def _replaces(call, *names):
-    """Whether a call is one of monkeypatch's that name an attribute, or one of ``more``."""
+    """Whether a call is one of monkeypatch's that name an attribute, or one of ``names``."""
     named = isinstance(call.func, ast.Attribute) and call.func.attr in {"setattr", "delattr", *names}
     return named and bool(call.args)

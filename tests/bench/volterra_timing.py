@@ -123,7 +123,7 @@ def matmul_speed(size: int = 1536) -> float:
 
 
 def sharpest(run: Callable[[float], Any], truth: Any, largest_error: float, tolerances: Any) -> tuple[float, float]:
-    """Time and error of the loosest tolerance with which ``run`` reaches the error ``wanted``, else of the best."""
+    """Time and error of the loosest tolerance with which ``run`` reaches ``largest_error``, else of the best."""
     found = []
     for tolerance in tolerances:
         taken, values = seconds(lambda tolerance=tolerance: run(tolerance))
