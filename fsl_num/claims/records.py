@@ -63,6 +63,18 @@ class Judgement:
     rigorous: bool = False
 
 
+def beside(value: float, limit: float) -> str:
+    """A number in as many digits, at least two, as show on which side of a limit it lies.
+
+    >>> beside(0.0101, 0.01), beside(0.012, 0.01), beside(0.00996, 0.01)
+    ('0.0101', '0.012', '0.00996')
+    """
+    texts = (f"{value:.{digits}g}" for digits in range(2, 17))
+    return next(
+        (text for text in texts if (float(text) > limit) == (value > limit) and float(text) != limit), f"{value}"
+    )
+
+
 @dataclass(frozen=True)
 class PointOutcome:
     """A claim checked at one exact point: ``s`` and ``beta`` as exact text ("1/2"), and what was measured there."""

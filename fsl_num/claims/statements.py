@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fsl_num.claims.records import Curve, Judgement
+from fsl_num.claims.records import Curve, Judgement, beside
 
 Array = NDArray[np.float64]
 Direction = Literal["both", "upper", "lower"]
@@ -186,10 +186,10 @@ class Equivalent:
                 worst, worst_name = signed, ray.name
         constants = (float(np.exp(np.clip(low, -700, 700))), float(np.exp(np.clip(high, -700, 700))))
         shown = {ray.name: (ray, ratio) for _, ray, ratio in reached.values()}
-        detail = f"drift {worst:.2g} on {worst_name} (limit {limit:g})"
+        detail = f"drift {beside(worst, limit)} on {worst_name} (limit {limit:g})"
         excess = max(worst / limit, slowest / SLOW_DRIFT)
         if slowest / SLOW_DRIFT > max(worst / limit, 1):
-            detail = f"drift {slowest:.2g} per log log on {slowest_name} (limit {SLOW_DRIFT:g})"
+            detail = f"drift {beside(slowest, SLOW_DRIFT)} per log log on {slowest_name} (limit {SLOW_DRIFT:g})"
         if self.direction == "both" and not self.logarithmic and high - low > excess * math.log(self.constants):
             excess = (high - low) / math.log(self.constants)
             if excess > 1:

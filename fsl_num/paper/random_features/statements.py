@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fsl_num.claims.records import Judgement
+from fsl_num.claims.records import Judgement, beside
 from fsl_num.claims.statements import Direction, NothingCompared, Ray, WithoutExponents, curves_of
 from fsl_num.paper.model.statements import FailureRate
 from fsl_num.validation import Array
@@ -110,7 +110,8 @@ class OverDraws:
                 paths.append((Ray(ray.name, scale, {}, means), means))
             if signed / allowed > worst:
                 worst, drift = signed / allowed, signed
-                note = f"drift {measured_slope:.2g} on {ray.name} (limit {allowed:.2g}, error {error:.1g})"
+                shown = beside(measured_slope, math.copysign(allowed, measured_slope))
+                note = f"drift {shown} on {ray.name} (limit {allowed:.2g}, error {error:.1g})"
         constants = (math.exp(max(low, -700.0)), math.exp(min(high, 700.0)))
         return Judgement(worst <= 1, max(worst, 0.0), constants, drift, note, partial(curves_of, paths))
 

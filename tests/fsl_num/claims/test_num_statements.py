@@ -69,6 +69,13 @@ def test_the_drift_is_the_error_of_the_exponent(off):
     assert not judgement.holds or abs(off) <= POWER_DRIFT
 
 
+@pytest.mark.parametrize("off", [0.0101, 0.010004, -0.0100001])
+def test_a_drift_is_printed_with_the_digits_that_show_that_it_exceeds_the_limit(off):
+    judgement = Equivalent(power_law, {"N": 1.0 + off}).judge([ray(1.0)])
+    assert not judgement.holds
+    assert float(judgement.detail.split()[1]) > POWER_DRIFT
+
+
 @given(power=POWERS, log_power=st.floats(0.2, 2).flatmap(lambda p: st.sampled_from([p, -p])), length=st.floats(7, 700))
 def test_a_logarithm_is_seen_on_rays_of_any_length(power, log_power, length):
     scale = np.linspace(1.0, length, 30)
