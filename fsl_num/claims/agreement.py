@@ -1,18 +1,19 @@
 """Whether the numbers that a claim is judged by are those of its formula.
 
 A statement that is made from the formula cannot differ from it. One that is written for itself could: the formula that
-is printed would be another than the one that is measured. Orders are compared at letters drawn at random, bounds with
-their constants at a problem that the statement names (``printed_bounds``). What is neither, and an order that holds a
-sum, an integral or a function without a value, is not compared.
+is printed would be another than the one that is measured. Orders are compared at letters drawn at random, and an order
+from both sides is judged from both. Bounds are compared with their constants at a problem that the statement names
+(``printed_bounds``). What is neither is not compared; of an order that holds a sum, an integral or a function without a
+value, only from which sides it is judged.
 """
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import numpy as np
 from sympy import Expr, Integral, Min, Mul, Pow, Sum, Symbol, oo, powdenest
@@ -21,7 +22,7 @@ from sympy.core.function import AppliedUndef
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import compiled, parts_of
 from fsl_num.claims.printed_values import value_of
-from fsl_num.claims.statements import Joint
+from fsl_num.claims.statements import Direction, Joint
 from fsl_num.validation import Array
 from fsl_sym.proof import Formula
 from fsl_sym.proof.formulas import NEAR_OPTIMAL
@@ -31,6 +32,14 @@ _ALPHA: Final = Symbol("alpha", positive=True)
 _BUDGETS: Final = ("N", "C", "D")
 """Names of a budget: a law under one calls it N, whatever it is a budget of."""
 _ORDERS: Final = ("~", "<~", "optimum", *NEAR_OPTIMAL)
+_ANY: Final = frozenset(get_args(Direction))
+_FROM: Final[Mapping[str, tuple[Set[Direction], Set[Direction]]]] = {
+    "~": ({"both"}, {"both"}),
+    "<~": ({"both", "upper"}, {"both", "lower"}),
+}
+"""From which sides the right and the left of an order have to be judged."""
+_LATER: Final = Symbol("1 + t", positive=True)
+"""As rays name it."""
 _SAME: Final = 1e-6
 """Of logarithms up to a few thousand, in double precision."""
 
@@ -57,7 +66,7 @@ def agreement(claim: Claim, sample: Sample, statement: Any) -> Agreement:
         return Agreement()
     if hasattr(statement, "printed_bounds"):
         return _bounds(parts_of(claim.formula), sample, statement)
-    laws = [law for law in map(_law_values, _leaves(statement)) if law is not None]
+    laws = [_Judged(values, leaf.direction) for leaf in _leaves(statement) if (values := _law_values(leaf)) is not None]
     parts: dict[bool | None, list[Formula]] = {True: [], False: [], None: []}
     for part in parts_of(claim.formula):
         if part.relation not in _ORDERS or part.right in (0, oo):
@@ -104,6 +113,14 @@ def _leaves(statement: Any) -> Iterator[Any]:
         yield statement if inner is None else inner
 
 
+@dataclass(frozen=True)
+class _Judged:
+    """A law that is judged: its log at the probes, and from which sides."""
+
+    values: Array
+    direction: Direction
+
+
 class _Probe(dict[str, Array]):
     """Logs of letters drawn at random, each when it is asked for: far from 0, in no order of size; b is below a.
 
@@ -139,18 +156,26 @@ def _law_values(leaf: Any) -> Array | None:
         return None
 
 
-def _order(part: Formula, claim: Claim, places: Sequence[Mapping[Any, Any]], laws: Sequence[Array]) -> bool | None:
-    """Whether one of the laws is the order at one of the places, up to a constant; of a bound by a minimum each of its
-    members is one."""
-    sides = (part.right, part.left) if part.relation == "<~" else (part.right,)
-    sides = tuple(side for side in sides if isinstance(side, Expr) and not side.has(Integral, Sum, AppliedUndef))
+def _order(part: Formula, claim: Claim, places: Sequence[Mapping[Any, Any]], laws: Sequence[_Judged]) -> bool | None:
+    """Whether one of the laws is the order at one of the places, up to a constant, and judged from its sides.
+
+    Of a bound by a minimum each of its members is one.
+    """
+    above, below = _FROM.get(part.relation, (_ANY, _ANY))
+    if laws and not any(law.direction in above | below for law in laws):
+        return False
+    sides = {
+        side: [law.values for law in laws if law.direction in directions]
+        for side, directions in ((part.right, above), (part.left, below))[: 2 if part.relation == "<~" else 1]
+        if isinstance(side, Expr) and not side.has(Integral, Sum, AppliedUndef)
+    }
     named = [letter for letter in claim.values if part.right.has(letter) or part.left.has(letter)]
     points = [{**place, _ALPHA: place[s] * place[beta], **dict(zip(named, numbers, strict=True))}
               for place in places for numbers in product(*(claim.values[name] for name in named))]  # fmt: skip
-    judged = [_is_judged(side, points, laws) for side in sides]
+    judged = [_is_judged(side, points, judging) for side, judging in sides.items()]
     if part.relation == "<~" and isinstance(part.right, Min) and True not in judged:
-        judged = [None not in judgements and all(judgements)
-                  for judgements in [[_is_judged(member, points, laws) for member in part.right.args]]]  # fmt: skip
+        members = [_is_judged(member, points, sides[part.right]) for member in part.right.args]
+        judged = [None not in members and all(members)]
     return True if True in judged else False if False in judged and laws else None
 
 
@@ -158,7 +183,7 @@ def _is_judged(side: Expr, points: Sequence[Mapping[Any, Any]], laws: Sequence[A
     """Whether a law is this order at one of the points; None of a letter alone, and where exponents have no value."""
     plain = side.replace(lambda factor: isinstance(factor, Pow) and isinstance(factor.base, Mul), _of_factors)
     compared = False
-    for order in dict.fromkeys((plain, plain.subs(T, t), plain.subs(T2, t))):
+    for order in dict.fromkeys((plain, plain.subs(T, t), plain.subs(T2, t), plain.subs(1 + t, _LATER))):
         for point in points:
             try:
                 law, exponents, *_ = compiled(order, point)

@@ -142,7 +142,6 @@ CLAIMS: tuple[Claim, ...] = (
         AllOf((same_order(signal(size=oo), (1 + t) ** -s),
                same_order(forgetting_kernel(size=oo), (1 + t) ** (1 / beta - 2)))),
         (MODEL, "M = oo", "t >= 0"), _infinite_measured, _infinite,
-        judged_by="its rays name 1 + t by the letter t",
         quoted=r"$e_\infty(t) \eqsim e(t)$ and $\cK_\infty(t) \eqsim \cK(t)$ for $t \geq 0$",
     ),
     Claim(

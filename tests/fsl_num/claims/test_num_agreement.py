@@ -37,6 +37,24 @@ def test_a_formula_that_is_not_judged_is_noticed(claim_id):
     assert outcome.verdict is Verdict.UNKNOWN and "no law judged is it" in outcome.message
 
 
+@pytest.mark.parametrize("claim_id", ["lemma:em-gap", "lem: wsd-stable-noise", "prop:fsl-weak-upper-bound"])
+def test_a_bound_that_is_printed_as_an_order_from_both_sides_is_noticed(claim_id):
+    subject = claim(claim_id)
+    first, *others = parts_of(subject.formula)
+    both = dataclasses.replace(first, relation="~")
+    assert compared(subject).other == ()
+    stated = AllOf((both, *others)) if others else both
+    assert compared(dataclasses.replace(subject, stated=stated)).other == (both,)
+
+
+def test_powers_of_one_more_than_the_time_are_compared():
+    subject = claim("lemma:ke-power/infinite")
+    signal, kernel = subject.formula.parts
+    wrong = dataclasses.replace(signal, right=signal.right ** Rational(51, 50))
+    assert compared(subject).same == (signal, kernel)
+    assert compared(dataclasses.replace(subject, stated=AllOf((wrong, kernel)))).other == (wrong,)
+
+
 def test_a_bound_by_a_minimum_is_one_by_each_of_its_members():
     subject = claim("lem: wsd-stable-noise")
     assert compared(subject).other == ()
