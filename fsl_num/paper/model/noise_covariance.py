@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Final
 
 import numpy as np
-from sympy import Trace
+from sympy import Expr, Trace
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Joint, Statement
@@ -51,10 +52,15 @@ def _covariance() -> Stated:
     return stated, (SECOND, fourth, *LABELS, *symmetric(H, CURVED), *fixed(W, H, U, CURVED, sigma))
 
 
+def _factor(rho: Expr | float) -> Expr:
+    """2 rho E + sigma^2: of the formula, and of what is judged."""
+    return 2 * rho * E + sigma**2
+
+
 def _noise_bounds() -> AllOf:
     """(2 rho_- E + sigma^2) WHW' <= Sigma <= (2 rho_+ E + sigma^2) WHW', in every direction d."""
     own, curved = Trace(DIRECTION.T * SIGMA * DIRECTION), Trace(DIRECTION.T * CURVATURE * DIRECTION)
-    return AllOf((at_most((2 * LEAST * E + sigma**2) * curved, own), at_most(own, (2 * MOST * E + sigma**2) * curved)))
+    return AllOf((at_most(_factor(LEAST) * curved, own), at_most(own, _factor(MOST) * curved)))
 
 
 COVARIANCE_OF_NOISE: Final = _covariance()
@@ -63,7 +69,7 @@ NOISE_BOUNDS: Final = _noise_bounds()
 
 def noise_bound(operator: Operator, rho: float) -> Array:
     """(rho size + noise) base: (2 rho E + sigma^2) W H W'."""
-    return (rho * operator.size + operator.noise) * operator.base
+    return float(_factor(rho).subs({E: operator.size / 2, sigma: math.sqrt(operator.noise)})) * operator.base
 
 
 def halved_noise_bound(operator: Operator, rho: float) -> Array:

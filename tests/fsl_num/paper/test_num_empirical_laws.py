@@ -15,7 +15,7 @@ from fsl_num.paper.empirical_laws.momentum_law import momentum_sum
 from fsl_num.paper.empirical_laws.multi_power_law import multi_power
 from fsl_num.paper.empirical_laws.optimal_schedule import early_drop_ray, rivals
 from fsl_num.paper.empirical_laws.reduction_by_decay import forgotten, reduction
-from fsl_num.paper.empirical_laws.schedules_in_use import cosine
+from fsl_num.paper.empirical_laws.schedules_in_use import COSINE_PRINTED, ends_of
 from fsl_num.paper.statements import Ranges
 
 HARD, EASY = Sample("hard", 0.5, 4.0), Sample("easy", 1.2, 2.0)
@@ -75,7 +75,7 @@ def test_integration_by_parts_is_measured_two_ways():
 
 
 def test_the_printed_cosine_ends_near_four_fifths_of_the_peak():
-    last = cosine("last", turn=1.0)
+    last = ends_of(COSINE_PRINTED)[1::2]
     assert all(abs(value - (0.55 + 0.45 * math.cos(1.0))) < 1e-12 for _, value in last)
 
 
