@@ -41,10 +41,10 @@ def test_a_formula_that_is_not_judged_is_noticed(claim_id):
 def test_a_bound_that_is_printed_as_an_order_from_both_sides_is_noticed(claim_id):
     subject = claim(claim_id)
     first, *others = parts_of(subject.formula)
-    both = dataclasses.replace(first, relation="~")
+    equivalence = dataclasses.replace(first, relation="~")
     assert compared(subject).other == ()
-    stated = AllOf((both, *others)) if others else both
-    assert compared(dataclasses.replace(subject, stated=stated)).other == (both,)
+    stated = AllOf((equivalence, *others)) if others else equivalence
+    assert compared(dataclasses.replace(subject, stated=stated)).other == (equivalence,)
 
 
 def test_powers_of_one_more_than_the_time_are_compared():
