@@ -132,6 +132,16 @@ def test_the_best_over_the_draws_is_best_in_their_mean():
         design_schedule(noisy_fit(intervals=False), STEPS, over_draws=True)
 
 
+def test_the_log_of_a_run_that_is_not_of_the_model_fitted_is_named():
+    own = run("constant").between_steps(1, 600)
+    another = own.replaced(own.step, 1.5 * own.loss)
+    words = [
+        " ".join(design_schedule(noisy_fit(), STEPS, run=curve, second=None).sentences) for curve in (own, another)
+    ]
+    assert "another model" not in words[0]
+    assert "run under way lie 50 % above what the fit predicts" in words[1] and "another model? Fit it too" in words[1]
+
+
 def test_baselines_are_distinct_where_their_interval_leaves_out_zero():
     same = np.ones(10)
     assert Baseline(same, 2.0, 0.1, (-0.1, 0.3)).distinct is False and Baseline(same, 2.0, 0.1, None).distinct is None
