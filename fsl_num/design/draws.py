@@ -19,6 +19,7 @@ from fsl_num.validation import Array
 _BLOCKS: Final = 100
 _LOWEST: Final = 1e-6  # of the peak
 _MERGED: Final = 60  # groups of the past
+_SAME: Final = 1e-9  # of the peak: schedules whose rates differ by no more are one
 _LEAST: Final = 1e-12  # loss of a draw under which a law gives none
 
 
@@ -41,15 +42,6 @@ def _merged(past: Past, count: int) -> Past:
     lengths = np.diff(edges).astype(np.float64)
     means = np.add.reduceat(past.rates, edges[:-1]) / lengths
     return Past(means, int(np.searchsorted(edges, warm)), past.model_size, lengths)
-
-
-def apart(first: Array, second: Array) -> float:
-    """Return how far two schedules differ: 0 for the same, 1 for such as share nothing, by the area of their rates.
-
-    >>> apart(np.array([1.0, 1.0]), np.array([1.0, 0.0]))
-    0.5
-    """
-    return 1.0 - float(np.minimum(first, second).sum() / np.maximum(first, second).sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,11 +79,11 @@ def half_width_of_difference(fit: FitResult, first: FinalLoss, second: FinalLoss
     """Return the half-width of the interval of the difference between the final losses of two schedules.
 
     Both err under the same draw of the parameters and of what the law misses, as in every prediction of the fit. What
-    more the law misses is common to the two as far as training ends in like states; what each run is off as a whole, as
-    far as their rates are alike: schedules that are the same differ by nothing.
+    more the law misses is common to the two as far as training ends in like states. By chance each run is off as a
+    whole, and the two alike only where they are one: schedules that are the same differ by nothing.
     """
     misfit, losses = fit.posterior.misfit, np.array([first.loss, second.loss])
-    common = 1.0 - apart(first.rates, second.rates)
+    common = float(np.abs(first.rates - second.rates).max() <= _SAME * first.rates.max())
     pair = (first.states, second.states)
     covariance = np.array([[misfit.conditional(state, beside)[0, 0] for beside in pair] for state in pair])
     covariance += OWN * np.array([[1.0, common], [common, 1.0]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -18,9 +19,11 @@ from fsl_num.design.best import SHAPES, Optimum, Past, least_loss, optimum
 from fsl_num.design.design import Design
 from fsl_num.design.draws import best_over_draws
 from fsl_num.design.families import FAMILIES
+from fsl_num.results import percent
 from fsl_num.schedules.catalogue import BYTES_OF_A_STEP
 from fsl_num.validation import Array, affordable, flag, instance_of, one_of, positive, proper_share, whole_count
 
+_FAR: Final = 3.0  # half-widths of the interval of 90 %: five standard deviations
 _LOWER: Final = 0.1  # of the largest peak fitted: the least one that is tried where the peak is free
 _TRIED: Final = 6
 _BOUND: Final = 1.0 - 1e-6
@@ -113,9 +116,11 @@ def design_schedule(
     if not (second in (None, "auto") or isinstance(second, FitResult)):
         law(second)  # an unknown name is refused now, not when the design is scored
     unseen = words_of_prediction(fit, run) if isinstance(run, LossCurve) else ""
+    strange = ""
     if isinstance(run, LossCurve):
         run = fit.as_fitted(run)
-        off = left_over(fit, run)[0], float(run.plan.times[-1])
+        moved, share, _ = left_over(fit, run)
+        off, strange = (moved, float(run.plan.times[-1])), _words_of_another(fit, run, moved / share)
     lowest, done = positive("floor", floor, zero=True), _done(run, from_step, warmup, total)
     usual = 1.0 if done is None else last_batch(done)
     batch = usual if batch_size is None else positive("batch_size", batch_size)
@@ -150,7 +155,19 @@ def design_schedule(
         )
     notes = _notes(chosen, fitted, lowest, top, (least, most), fit)
     notes = (f"Of the run under way: {unseen[0].lower()}{unseen[1:]}", *notes) if unseen else notes
+    notes = (strange, *notes) if strange else notes
     return Design(fit, plan, past(top).rates.size, top, lowest, shape, chosen, level, off, second, regret, notes)
+
+
+def _words_of_another(fit: FitResult, run: LossCurve, off: float) -> str:
+    """That the last losses of a run lie farther ``off``, of log loss, than those of the runs fitted should; else ""."""
+    half = fit.predict(run.plan).mean_half_width
+    if half is None or abs(off) <= _FAR * half:
+        return ""
+    return (
+        f"The last losses of the run under way lie {percent(abs(math.expm1(off)))} {'above' if off > 0.0 else 'below'}"
+        f" what the fit predicts there, which is known to {percent(half)}: is it a run of another model? Fit it too."
+    )
 
 
 def _done(run: LossCurve | Plan | None, from_step: int | None, warmup: int | None, total: int) -> Plan | None:

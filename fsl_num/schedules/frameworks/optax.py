@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fsl_num.schedules.frameworks.base import Framework, Scheduler, share_of
-from fsl_num.validation import Array
+from fsl_num.validation import Array, real_number
 
 
 def _cosine(k: Array, steps: int, peak: float, *, decay_steps: int, alpha: float = 0.0, exponent: float = 1.0) -> Array:
@@ -49,6 +49,13 @@ def _polynomial(
     return low + (1.0 - low) * left**power
 
 
+def _linear(
+    k: Array, steps: int, peak: float, *, end_value: float, transition_steps: int, transition_begin: int = 0
+) -> Array:
+    span = {"transition_steps": transition_steps, "transition_begin": transition_begin}
+    return _polynomial(k, steps, peak, end_value=end_value, power=1.0, **span)
+
+
 def _exponential(
     k: Array,
     steps: int,
@@ -60,9 +67,13 @@ def _exponential(
     staircase: bool = False,
     end_value: Any = None,
 ) -> Array:
+    """``end_value``: the least rate of a decay, the largest where the rates grow."""
     part = np.maximum(k - transition_begin, 0.0) / transition_steps
     share = decay_rate ** (np.floor(part) if staircase else part)
-    return share if end_value is None else np.maximum(share, share_of(end_value, peak))
+    if end_value is None:
+        return share
+    end = real_number("end_value", end_value) / peak
+    return np.maximum(share, end) if decay_rate < 1.0 else np.minimum(share, end)
 
 
 OPTAX = Framework(
@@ -70,6 +81,7 @@ OPTAX = Framework(
         "cosine_decay_schedule": Scheduler(_cosine, {"decay_steps": "total", "alpha": "floor"}),
         "warmup_cosine_decay_schedule": Scheduler(_warmup_cosine, {"warmup_steps": "warmup", "decay_steps": "total"}),
         "polynomial_schedule": Scheduler(_polynomial, {"transition_steps": "total", "transition_begin": "start"}),
+        "linear_schedule": Scheduler(_linear, {"transition_steps": "total", "transition_begin": "start"}),
         "exponential_decay": Scheduler(_exponential, {"transition_steps": "total", "transition_begin": "start"}),
     },
 )

@@ -36,6 +36,23 @@ def _linear(k: Array, steps: int, peak: float, *, num_warmup_steps: int, num_tra
 
 
 def _cosine(
+    k: Array, steps: int, peak: float, *, num_warmup_steps: int, num_training_steps: Any = None, num_cycles: float = 0.5
+) -> Array:
+    part = _part(k, num_warmup_steps, num_training_steps or steps)
+    return _after_warmup(k, num_warmup_steps, _wave(part, num_cycles, 0.0))
+
+
+def _wave(part: Array, num_cycles: float, floor: float) -> Array:
+    return floor + (1.0 - floor) * 0.5 * (1.0 + np.cos(2.0 * np.pi * num_cycles * part))
+
+
+def _floor(min_lr: Any, min_lr_rate: Any, peak: float) -> float:
+    if (min_lr is None) == (min_lr_rate is None):
+        raise ValueError("exactly one of min_lr and min_lr_rate must be given, as the framework itself asks")
+    return float(min_lr_rate) if min_lr is None else share_of(min_lr, peak)
+
+
+def _cosine_with_min_lr(
     k: Array,
     steps: int,
     peak: float,
@@ -46,16 +63,29 @@ def _cosine(
     min_lr: Any = None,
     min_lr_rate: Any = None,
 ) -> Array:
-    floor = min_lr_rate or 0.0 if min_lr is None else share_of(min_lr, peak)
-    angle = 2.0 * np.pi * num_cycles * _part(k, num_warmup_steps, num_training_steps or steps)
-    return _after_warmup(k, num_warmup_steps, floor + (1.0 - floor) * 0.5 * (1.0 + np.cos(angle)))
+    part = _part(k, num_warmup_steps, num_training_steps or steps)
+    return _after_warmup(k, num_warmup_steps, _wave(part, num_cycles, _floor(min_lr, min_lr_rate, peak)))
 
 
-def _plain_cosine(
-    k: Array, steps: int, peak: float, *, num_warmup_steps: int, num_training_steps: Any = None, num_cycles: float = 0.5
+def _cosine_warmup_with_min_lr(
+    k: Array,
+    steps: int,
+    peak: float,
+    *,
+    num_warmup_steps: int,
+    num_training_steps: Any = None,
+    num_cycles: float = 0.5,
+    min_lr: Any = None,
+    min_lr_rate: Any = None,
+    warmup_lr_rate: Any = None,
 ) -> Array:
-    own = {"num_training_steps": num_training_steps, "num_cycles": num_cycles}
-    return _cosine(k, steps, peak, num_warmup_steps=num_warmup_steps, **own)
+    """It counts the first update as step 1 but for a warmup from ``warmup_lr_rate``: the last has the lowest rate."""
+    part = _part(k + 1.0, num_warmup_steps, num_training_steps or steps)
+    if warmup_lr_rate is None:
+        rise = (k + 1.0) / max(num_warmup_steps, 1)
+    else:
+        rise = warmup_lr_rate + (1.0 - warmup_lr_rate) * k / max(num_warmup_steps - 1, 1)
+    return np.where(k < num_warmup_steps, rise, _wave(part, num_cycles, _floor(min_lr, min_lr_rate, peak)))
 
 
 def _restarts(
@@ -128,14 +158,16 @@ def _write(name: str, arguments: Mapping[str, Any], peak: float, steps: int) -> 
 
 _WARMUP = {"num_warmup_steps": "warmup"}
 _TOTAL = {**_WARMUP, "num_training_steps": "total"}
+_FLOORS = {**_TOTAL, "min_lr": "floor rate", "min_lr_rate": "floor"}
 TRANSFORMERS = Framework(
     {
         "constant": Scheduler(_constant),
         "constant_with_warmup": Scheduler(_constant_with_warmup, _WARMUP),
         "linear": Scheduler(_linear, _TOTAL),
-        "cosine": Scheduler(_plain_cosine, _TOTAL),
+        "cosine": Scheduler(_cosine, _TOTAL),
         "cosine_with_restarts": Scheduler(_restarts, _TOTAL),
-        "cosine_with_min_lr": Scheduler(_cosine, {**_TOTAL, "min_lr": "floor rate", "min_lr_rate": "floor"}),
+        "cosine_with_min_lr": Scheduler(_cosine_with_min_lr, _FLOORS),
+        "cosine_warmup_with_min_lr": Scheduler(_cosine_warmup_with_min_lr, _FLOORS),
         "warmup_stable_decay": Scheduler(
             _warmup_stable_decay,
             {**_TOTAL, "num_decay_steps": "decay", "num_stable_steps": "stable", "min_lr_ratio": "floor"},

@@ -21,7 +21,7 @@ def test_the_schedule_chosen_after_two_or_three_runs_is_nearly_the_best_and_inte
     """Measured: regrets of .27, .30, .48, .25, .29 and .12 % on average where others lose 1.3, 2.9, 2.1, 3, 3.3 and
     2.3 %, 1.2 % at most.
 
-    95, 100, 89, 87, 77 and 81 % are held; without what the law misses, in both parts, less.
+    100, 100, 89, 87, 77 and 81 % are held; without what the law misses, in both parts, less.
     """
     outcomes = {kind: row(*family) for kind, family in families.items()}
     for _, mean, largest, _, gain, error, held, _ in outcomes.values():

@@ -41,6 +41,15 @@ BY_HAND = {
         0.0, 0.5, 1.0, 1.0, 0.5, 0.0],
     "torch:MultiStepLR(milestones=[2, 4], gamma=0.5)": [1.0, 1.0, 0.5, 0.5, 0.25, 0.25],
     "optax:polynomial_schedule(end_value=0, power=2, transition_steps=4)": [1.0, 9 / 16, 0.25, 1 / 16, 0.0, 0.0],
+    "optax:linear_schedule(end_value=0.5, transition_steps=4)": [1.0, 0.875, 0.75, 0.625, 0.5, 0.5],
+    # its end is the least rate of a decay and the largest of a growth
+    "optax:exponential_decay(transition_steps=1, decay_rate=0.5, end_value=0.2)": [1.0, 0.5, 0.25, 0.2, 0.2, 0.2],
+    "optax:exponential_decay(transition_steps=1, decay_rate=2, end_value=5)": [1.0, 2.0, 4.0, 5.0, 5.0, 5.0],
+    # the first update has a rate already, the last one the lowest
+    "hf:cosine_warmup_with_min_lr(num_warmup_steps=2, min_lr_rate=0.5)": [
+        0.5, 1.0, 0.75 + 0.125 * math.sqrt(2), 0.75, 0.75 - 0.125 * math.sqrt(2), 0.5],
+    "hf:cosine_warmup_with_min_lr(num_warmup_steps=3, num_training_steps=6, min_lr=0, warmup_lr_rate=0.5)": [
+        0.5, 0.75, 1.0, 0.75, 0.25, 0.0],
 }  # fmt: skip
 
 
@@ -55,6 +64,9 @@ TRANSFORMERS = {
     "cosine": {"num_warmup_steps": 20, "num_cycles": 1.5},
     "cosine_with_restarts": {"num_warmup_steps": 20, "num_cycles": 3},
     "cosine_with_min_lr": {"num_warmup_steps": 20, "min_lr": 1e-5},
+    "cosine_with_min_lr/share": {"num_warmup_steps": 20, "min_lr_rate": 0.1, "num_cycles": 1.5},
+    "cosine_warmup_with_min_lr": {"num_warmup_steps": 20, "min_lr_rate": 0.1},
+    "cosine_warmup_with_min_lr/from": {"num_warmup_steps": 20, "min_lr": 1e-5, "warmup_lr_rate": 0.3},
     "polynomial": {"num_warmup_steps": 20, "lr_end": 2e-5, "power": 2.5},
     "constant": {},
     "constant_with_warmup": {"num_warmup_steps": 20},
@@ -138,18 +150,22 @@ OPTAX = {
     "cosine_decay_schedule": {"decay_steps": 150, "alpha": 0.1, "exponent": 1.3},
     "warmup_cosine_decay_schedule": {"warmup_steps": 20, "decay_steps": 160, "end_value": 1e-5, "init_value": 1e-6},
     "polynomial_schedule": {"end_value": 1e-5, "power": 2, "transition_steps": 100, "transition_begin": 30},
+    "linear_schedule": {"end_value": 1e-5, "transition_steps": 100, "transition_begin": 30},
     "exponential_decay": {"transition_steps": 10, "decay_rate": 0.9, "staircase": True},
+    "exponential_decay/falling": {"transition_steps": 10, "decay_rate": 0.9, "end_value": 1e-4},
+    "exponential_decay/growing": {"transition_steps": 100, "decay_rate": 1.5, "end_value": 4e-4},
 }
 
 
-@pytest.mark.parametrize("name", OPTAX)
-def test_optax_itself_gives_these_rates(name):
+@pytest.mark.parametrize("case", OPTAX)
+def test_optax_itself_gives_these_rates(case):
     jax, optax = pytest.importorskip("jax"), pytest.importorskip("optax")
+    name, arguments = case.partition("/")[0], OPTAX[case]
     peak = {"peak_value" if name.startswith("warmup") else "init_value": PEAK}
     with jax.enable_x64(True):
-        made = getattr(optax, name)(**peak, **OPTAX[name])
+        made = getattr(optax, name)(**peak, **arguments)
         expected = np.array([float(made(jax.numpy.asarray(step))) for step in range(STEPS)])
-    found = from_framework(written("optax", name, OPTAX[name]), peak=PEAK, steps=STEPS)
+    found = from_framework(written("optax", name, arguments), peak=PEAK, steps=STEPS)
     assert np.abs(found - expected).max() < EXACT
 
 
@@ -286,6 +302,8 @@ def test_a_name_of_a_framework_is_taken_wherever_a_schedule_is_named():
         ("hf:warmup_stable_decay(num_warmup_steps=6, num_decay_steps=6)", "within the 6 steps of the warmup"),
         ("hf:warmup_stable_decay(num_warmup_steps=1, num_decay_steps=2, decay_type='sqrt')", "no decay 'sqrt'"),
         ("hf:cosine_with_min_lr(num_warmup_steps=1, min_lr=5)", "between 0 and the peak"),
+        ("hf:cosine_with_min_lr(num_warmup_steps=1)", "exactly one of min_lr and min_lr_rate"),
+        ("hf:cosine_with_min_lr(num_warmup_steps=1, min_lr=0, min_lr_rate=0.1)", "exactly one of min_lr and"),
         ("olmo:WSD(warmup=2, decay=2)", "exactly one of decay and decay_fraction"),
         ("torch:SequentialLR(schedulers=[LinearLR()], milestones=[2])", "one scheduler more than milestones"),
         ("torch:CosineAnnealingLR(T_max=0)", "torch:CosineAnnealingLR would give update 0 the rate nan"),
