@@ -70,15 +70,45 @@ def read_files(arguments: Arguments, *groups: Sequence[str]) -> list[dict[str, L
         raise InputError(f"{doubled[-1]!r} is named twice; each file counts once, for training or for prediction")
     if arguments.smooth is not None and arguments.smooth % 2 == 0:
         raise InputError(f"--smooth must be odd, so that the window has a middle row, not {arguments.smooth}")
+    from fsl_num.curves.branches import with_branches
+
     options = _options(arguments)
     parent, branch_step = _parent(arguments, options)
     named = dict(zip(paths, zip(short_names(paths), sizes, strict=True), strict=True))
     with refused():
-        return [_read_group(arguments, group, named, options, parent, branch_step) for group in groups]
+        read = [_read_group(group, named, options, parent, branch_step) for group in groups]
+        curves = [curve for group in read for curve in group.values()]
+        if parent is None:
+            curves = with_branches(curves)
+        _say_notes(curves)
+        cut = iter([_cut(curve, arguments) for curve in curves])
+        return [dict(zip(group, cut, strict=False)) for group in read]
+
+
+def _say_notes(curves: Sequence[LossCurve]) -> None:
+    """Say what was decided on the way, each decision in one line."""
+    said = dict[str, list[str]]()
+    for curve in curves:
+        for note in curve.notes:
+            said.setdefault(note, []).append(curve.name)
+    for note, names in said.items():
+        _say(names, note)
+
+
+def _say(names: Sequence[str], note: str) -> None:
+    shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    click.echo(f"fsl: {shown}: {note}", err=True)
+
+
+def _cut(curve: LossCurve, arguments: Arguments) -> LossCurve:
+    """The rows that are wanted, smoothed as it was typed."""
+    if arguments.first_step is not None or arguments.last_step is not None:
+        last = arguments.last_step if arguments.last_step is not None else int(curve.step[-1])
+        curve = curve.between_steps(arguments.first_step or 0, last)
+    return curve if arguments.smooth is None else curve.smoothed(arguments.smooth)
 
 
 def _read_group(
-    arguments: Arguments,
     paths: Sequence[str],
     named: Mapping[str, tuple[str, Any]],
     options: LogOptions,
@@ -88,28 +118,22 @@ def _read_group(
     from fsl_num.curves.reading import together
 
     typed = {path: _joined(path) for path in paths}
-    curves, said = {}, dict[str, list[str]]()
+    curves, doubled = {}, []
     alone = {_place(part) for path in named for part in _joined(path)}
     for source in together(list(typed.values()), options):
         path = next(path for path, parts in typed.items() if source.paths[0] in parts)
         if source.inside and Path(path).resolve() / source.inside in alone:
-            said.setdefault("left out of its folder: it is named itself, and counts once", []).append(source.inside)
+            doubled.append(source.inside)
             continue
         name, size = named[path]
         read = source.curves(replace(options, name=name, model_size=None if size is None else float(size)))
         for curve in read:
             if parent is not None and path != parent[0] and (branch_step or curve.step[0] > parent[1].step[0]):
                 curve = curve.branched(parent[1], branch_step)
-            for note in curve.notes:
-                said.setdefault(note, []).append(curve.name)
-            if arguments.first_step is not None or arguments.last_step is not None:
-                last = arguments.last_step if arguments.last_step is not None else int(curve.step[-1])
-                curve = curve.between_steps(arguments.first_step or 0, last)
             label = path if len(read) == 1 and not source.inside else curve.name
-            curves[label] = curve if arguments.smooth is None else curve.smoothed(arguments.smooth)
-    for note, names in said.items():
-        shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-        click.echo(f"fsl: {shown}: {note}", err=True)
+            curves[label] = curve
+    if doubled:
+        _say(doubled, "left out of its folder: it is named itself, and counts once")
     if paths and not curves:
         raise InputError(f"{paths[0]!r} holds no run but those that are named themselves")
     return curves

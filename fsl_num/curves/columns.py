@@ -38,9 +38,14 @@ _LOSS = frozenset({"loss", "losses", "ce", "crossentropy", "nll", "perplexity", 
 _UNIT = {"perplexity": "perplexity", "ppl": "perplexity", "bpb": "bits", "bpt": "bits", "bits": "bits"}
 _NO_LOSS = frozenset(
     {"scale", "scaler", "z", "aux", "auxiliary", "balance", "balancing", "router", "grad", "max", "min", "std", "var",
-     "weight", "count", "spike", "spikes", "skipped", "vs", "delta", "diff", "difference", "change", "improvement"}
+     "weight", "count", "spike", "spikes", "skipped", "vs", "delta", "diff", "difference", "change", "improvement",
+     "ratio", "best", "lowest", "target", "predicted", "pred"}
 )  # fmt: skip
-_NO_RATE = frozenset({"momentum", "decay", "wd", "beta", "scale", "weight"})
+_SMOOTHED = frozenset({"ema", "smoothed", "smooth", "running", "moving"})
+_NO_RATE = frozenset({"momentum", "decay", "wd", "beta", "scale", "weight", "grad", "gradient", "norm", "ratio"})
+_SETTING = re.compile(
+    r"\b(?:initial|init|base|peak|max|min|final|end|target) (?:lr|learning rate)\b"
+)  # one number a run
 _GLUED = re.compile(r"\b(train|training|val|valid|validation|eval|test)(loss|ppl|perplexity|bpb)\b")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _RUN = re.compile(r"(?P<run>.*\S) - (?P<name>\S.*)")
@@ -71,6 +76,8 @@ def meaning(name: str) -> Meaning | None:
     'lr'
     >>> meaning("train/loss__MIN"), meaning("loss scale"), meaning("log10_loss"), meaning("loss_delta")
     (None, None, None, None)
+    >>> meaning("initial_lr"), meaning("lr_grad"), meaning("loss_ema").rank > meaning("train_loss").rank
+    (None, None, True)
     """
     if name.endswith(("__MIN", "__MAX")):
         return None
@@ -86,15 +93,25 @@ def meaning(name: str) -> Meaning | None:
     if words[-2:] == ["num", "updates"]:
         return Meaning("step", NAMES["step"].index("numupdates"))
     remarked = plain(re.sub(r"\([^()]*\)$", "", metric)) in NAMES["lr"]
-    if remarked or (_is_rate(words) and not known & _NO_RATE):
+    setting = _SETTING.search(" ".join(words))
+    if remarked or (_is_rate(words) and not known & _NO_RATE and not setting):
         return Meaning("lr", len(NAMES["lr"]))
     by_name = plain(metric) in NAMES["loss"]
     logarithm = "log 10" in " ".join(words)  # "log loss" is another name of the cross-entropy
     if (known & _LOSS or by_name) and not known & _NO_LOSS and not logarithm:
         unit = next((_UNIT[word] for word in words if word in _UNIT), "nats")
-        rank = NAMES["loss"].index(plain(metric)) if by_name else len(NAMES["loss"])
+        rank = NAMES["loss"].index(plain(metric)) if by_name else len(NAMES["loss"]) + is_smoothed(metric)
         return Meaning("loss", rank, bool(known & _HELD_OUT), unit)
     return None
+
+
+def is_smoothed(name: str) -> bool:
+    """Return whether a column is named as a running mean of another, behind which it lags.
+
+    >>> is_smoothed("train/loss_ema"), is_smoothed("loss")
+    (True, False)
+    """
+    return bool(set(_words(split_run(name)[1])) & _SMOOTHED)
 
 
 def of_held_out(word: str) -> bool | None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from fsl_num.curves.batches import batch_words, with_batches
+from fsl_num.curves.branches import LATE
 from fsl_num.curves.curve import CurveError, LossCurve
 from fsl_num.curves.identify import identifiability
 from fsl_num.curves.laws import FunctionalLaw
@@ -29,13 +30,13 @@ _GROWN = {"auto": "fsl-full", "fsl-sgd": "fsl-sgd"}  # laws with the terms that 
 # Nearly all runs have a warmup. Where one precedes the log, the rate of the first row fitted up to 1.3 times as well
 # (two constant runs of 25M). To deny one wrongly made predictions up to 78 % wrong there; to take one wrongly cost runs
 # that the law made without one at most 0.6 %, and 2 % after a run of constant rate alone, which is 4 % off either way.
-# A log that begins behind a tenth of its steps rather is a branch of another run.
-_CLEARLY, _LONGEST_WARMUP = 2.0, 0.1
+_CLEARLY = 2.0
 _LAST_ROWS, _DIVERGED = 5, 0.2
 _ONE_UNIT = 100.0  # times: no sweep of peaks is so wide
 _FLAT = 1e-6  # relative: losses in single precision that are one
 _UNSEEN = 0.5  # of a run: more updates of unknown rates are not guessed
 _MISSED, _NOISES = 0.03, 3.0  # of log loss; fits of real runs miss half of their rows by .001 to .008
+_EARLY, _EARLY_TIMES, _EARLY_OFF = 0.05, 10.0, 0.005  # of intrinsic time; of the median residual; of log loss
 _SEEDS = 0.01  # seeds differ by a tenth of a per cent or two
 _NO_SEEDS = (
     " That is more than seeds do: of models of several sizes say them (model_size=, --model-size), of several kinds of"
@@ -77,7 +78,7 @@ def fit(
     warnings = [*_unlike_words(listed), *_warnings(listed, used)]
     tried, warmed, about_warmup = _searched_with_warmup(law, listed, used)
     chosen, theta = tried.whole.law, tried.search.best.theta
-    warnings += [*about_warmup, *_missed_words(tried.curves, tried.whole, theta)]
+    warnings += [*about_warmup, *_missed_words(tried.curves, tried.whole, theta), *_early_words(tried, theta)]
     notes = list(tried.notes)
     words, alarming = batch_words(chosen, tried.whole.plans)
     if words:
@@ -113,9 +114,9 @@ def _curves(curves: LossCurve | Sequence[LossCurve]) -> list[LossCurve]:
         if curve.unseen > _UNSEEN * curve.plan.rates.size:
             raise CurveError(
                 f"{curve.name}: begins at step {curve.step[0]} of {curve.step[-1]}, and nothing says the learning rates"
-                " of most of its updates, on which every prediction rests. Where it went on from a checkpoint, name the"
-                " run (--branch-of), or subtract the steps done before; else say how long it warmed up (warmup=,"
-                " --warmup; 0: the first rate from the first update on)"
+                " of most of its updates, on which every prediction rests. Where it went on from a checkpoint, read it"
+                " together with that run (read_curves) or name it (branched(), --branch-of), or subtract the steps done"
+                " before; else say how long it warmed up (warmup=, --warmup; 0: the first rate throughout)"
             )
     return listed
 
@@ -128,6 +129,7 @@ class _Searched:
     curves: list[LossCurve]
     whole: Task
     thinned: Task
+    settings: Settings
     search: Found
     notes: list[str]
 
@@ -153,7 +155,7 @@ def _searched(law: str | Law, curves: Sequence[LossCurve], settings: Settings) -
             " simpler law"
         )
     best = search(whole, thinned, chosen.start_grid(whole.plans)[: settings.starts])
-    return _Searched(curves, reduced, whole, thinned, best, notes)
+    return _Searched(curves, reduced, whole, thinned, settings, best, notes)
 
 
 def _searched_with_warmup(
@@ -170,7 +172,7 @@ def _searched_with_warmup(
         return held, None, []
     rising = _searched(law, [curve.warmed() for curve in curves], settings)
     objectives = held.search.best.objective, rising.search.best.objective
-    usual = all(curve.unseen <= _LONGEST_WARMUP * curve.plan.rates.size for curve in curves)
+    usual = all(curve.unseen <= LATE * curve.plan.rates.size for curve in curves)
     warmed = objectives[1] < (_CLEARLY if usual else 1.0) * objectives[0]
     return rising if warmed else held, warmed, [words_of_fit(unseen, *objectives, warmed)]
 
@@ -243,10 +245,8 @@ def _span(values: Sequence[float], form: str) -> str:
 
 def _missed_words(curves: Sequence[LossCurve], whole: Task, theta: Array) -> list[str]:
     """Which curves the law found misses by far more than their rows scatter, and what that may mean."""
-    ends = np.cumsum([plan.recorded.size for plan in whole.plans])[:-1]
     missed = []
-    logs = (np.log(whole.target.observed), np.log(np.maximum(whole.bound.losses(theta), 1e-300)))
-    for curve, measured, law in zip(curves, *(np.split(log, ends) for log in logs), strict=True):
+    for curve, (measured, law) in zip(curves, _logs(whole, theta), strict=True):
         off = float(np.median(np.abs(measured - law)))
         scatter = float(np.median(np.abs(np.diff(measured)))) if measured.size > 1 else 0.0
         if off > max(_MISSED, _NOISES * scatter):
@@ -258,6 +258,35 @@ def _missed_words(curves: Sequence[LossCurve], whole: Task, theta: Array) -> lis
         f"{', '.join(missed[:4])}{', ...' * (len(missed) > 4)}: no law was found that describes this; half of the rows"
         " lie so far off it or farther, more than they scatter. Are the learning rates, steps and losses what they are"
         f" taken for?{together}"
+    ]
+
+
+def _logs(whole: Task, theta: Array) -> list[tuple[Array, Array]]:
+    """The logarithms of the losses of each curve, as measured and by the law."""
+    ends = np.cumsum([plan.recorded.size for plan in whole.plans])[:-1]
+    logs = (np.log(whole.target.observed), np.log(np.maximum(whole.bound.losses(theta), 1e-300)))
+    return list(zip(*(np.split(log, ends) for log in logs), strict=True))
+
+
+def _early_words(tried: _Searched, theta: Array) -> list[str]:
+    """That the law does not hold for the first rows of a curve, which it follows at the cost of the others."""
+    law, settings = tried.whole.law, tried.settings
+    if law.final_only or (law.late if settings.early is None else settings.early):
+        return []
+    words = []
+    for curve, (measured, by_law) in zip(tried.curves, _logs(tried.whole, theta), strict=True):
+        off = np.abs(measured - by_law)
+        early = curve.plan.intrinsic_time <= _EARLY * curve.plan.times[-1]
+        bad = early & (off > _EARLY_TIMES * np.median(off))
+        if bad.any() and off[bad].max() > _EARLY_OFF and not bad.all():
+            step = int(curve.plan.recorded[int(np.flatnonzero(bad)[-1]) + 1])
+            words.append((step, f"{curve.name} by {percent(float(off[bad].max()))}"))
+    if not words:
+        return []
+    return [
+        f"Early rows lie far off the law: {', '.join(word for _, word in words[:3])}{', ...' * (len(words) > 3)}, more"
+        f" than {_EARLY_TIMES:g} times as far as half of the others. No law here holds so early, and what follows them"
+        f" misses the later ones: leave them out (--first-step {max(step for step, _ in words)}, between_steps)."
     ]
 
 

@@ -8,10 +8,11 @@ from typing import Final
 
 import numpy as np
 
-from fsl_num.curves.columns import is_noise_scale, meaning, plain, split_run
+from fsl_num.curves.columns import is_noise_scale, is_smoothed, meaning, plain, split_run
 from fsl_num.curves.curve import CurveError
 from fsl_num.curves.runs import Series
 from fsl_num.curves.tables import Table, filled, numbers
+from fsl_num.results import percent
 from fsl_num.validation import Array
 
 LARGEST_RATE: Final = 1.5
@@ -20,6 +21,12 @@ LARGEST_RATE: Final = 1.5
 _UNIT = re.compile(r"(?<![\d.])1(?:\.0*)?e[+-]?\d+|(?<!\d)10\^[+-]?\d+|%|per ?cent", re.IGNORECASE)
 _ALMOST = 1.0 - 1e-3  # of a multiplier: what a cosine loses until its first row
 _SPIKE, _ROWS = 10.0, 10  # a row so many times above all others, of so many rows at least, is an error of the log
+_BESIDE, _EQUAL = 5.0, 1.5  # times above the two rows beside it, which differ by less than the other factor
+_JUMP, _OTHERS, _STAYS = (
+    0.25,
+    10.0,
+    5,
+)  # of log loss; times all other changes; for so many rows
 _ALIKE = 1e-6  # rates of groups of parameters that differ by less are one
 _LEVELS = 20  # rates in so many units at most: what lies between them matters
 _FALLS, _STILL = 3, 0.02  # so many falls of one unit, or so large a share of a run at the rate 0, no schedule has
@@ -36,7 +43,7 @@ def place(series: Series) -> str:
 
 
 def of_losses(tables: Sequence[Table], loss: Series) -> list[str]:
-    """Return which loss was taken, where there were others.
+    """Return which loss was taken, where there were others, and that it is a running mean.
 
     >>> table = Table({"step": [1], "loss": [3.0]}, [2])
     >>> of_losses([table], Series("loss", np.ones(1), np.ones(1), [2], meaning("loss"), table))
@@ -49,27 +56,53 @@ def of_losses(tables: Sequence[Table], loss: Series) -> list[str]:
         if (means := meaning(name)) is not None and means.role == "loss" and name != loss.name
         if filled(table.columns[name]).any()
     }
+    said = []
+    if is_smoothed(loss.name):
+        said = [f"the loss {place(loss)} is a running mean, which lags behind the rates: give the losses themselves"]
     if not passed_over:
-        return []
+        return said
     kind = "of validation" if loss.meaning.held_out else "of training"
     shown = ", ".join(map(repr, list(passed_over)[:4]))
-    return [f"the loss is {place(loss)}, {kind}, {loss.step.size} rows; there too: {shown} (--columns loss=...)"]
+    return [*said, f"the loss is {place(loss)}, {kind}, {loss.step.size} rows; there too: {shown} (--columns loss=...)"]
 
 
 def of_spike(rows: Sequence[int], losses: Array) -> list[str]:
-    """Return which loss is more than ten times those of the rows beside it, where there is one.
+    """Return which loss is more than five times those of the rows beside it, where there is one.
 
     >>> of_spike([2, 3, 4], np.array([3.1, 310.0, 3.0]))
-    ['row 3: the loss 310 is more than 10 times those beside it: leave the row out if it is an error']
+    ['row 3: the loss 310 is more than 5 times those beside it: leave the row out if it is an error']
     """
     beside = np.maximum(losses[:-2], losses[2:])
-    spikes = np.flatnonzero(losses[1:-1] > _SPIKE * beside) + 1
+    spikes = np.flatnonzero(losses[1:-1] > _BESIDE * beside) + 1
     if not spikes.size:
         return []
     at, count_words = int(spikes[0]), f" ({spikes.size} such rows)" if spikes.size > 1 else ""
     return [
-        f"row {rows[at]}: the loss {losses[at]:g} is more than {_SPIKE:g} times those beside it: leave the row out if"
+        f"row {rows[at]}: the loss {losses[at]:g} is more than {_BESIDE:g} times those beside it: leave the row out if"
         f" it is an error{count_words}"
+    ]
+
+
+def of_jump(rows: Sequence[int], losses: Array) -> list[str]:
+    """Return from which row on the losses stand on another level, where one change is far above all others.
+
+    >>> of_jump(range(2, 14), np.array([3.0] * 6 + [4.3] * 6))[0][:61]
+    'from row 8 on the losses stand 43 % above those before: is it'
+    """
+    if not (losses > 0.0).all() or losses.size < 2 * _STAYS + 2:
+        return []
+    logs = np.log(losses)
+    changes = np.abs(np.diff(logs))
+    at = int(np.argmax(changes[_STAYS:-_STAYS])) + _STAYS
+    largest = changes[at]
+    others = np.delete(changes, at)[_STAYS - 2 :]  # the first losses of a run fall fast
+    by = float(np.median(logs[at + 1 : at + 1 + _STAYS]) - np.median(logs[at + 1 - _STAYS : at + 1]))
+    if largest < max(_JUMP, _OTHERS * others.max()) or abs(by) < _JUMP:
+        return []
+    level = f"{percent(abs(float(np.expm1(by))))} {'above' if by > 0.0 else 'below'}"
+    return [
+        f"from row {rows[at + 1]} on the losses stand {level} those before: is it one"
+        " run, in one unit, that neither diverged nor was merged with another?"
     ]
 
 
@@ -120,7 +153,7 @@ def of_rates(rate: Series) -> list[str]:
         said.append(f"the rate {place(rate)} is a multiplier, at most {most:g}: predict with multipliers")
     elif most > LARGEST_RATE:
         said.append(f"the rate {place(rate)} reaches {most:g}: in units of its own; predict in the same")
-    said += _of_rounding(rate)
+    said += [*_of_one_row(rate), *_of_two_units(rate), *_of_rounding(rate)]
     shares = []
     for name in rate.table.columns:
         means = meaning(name)
@@ -134,6 +167,31 @@ def of_rates(rate: Series) -> list[str]:
             f"the rate is {rate.name!r}; {', '.join(shares[:3])}{tail}: peaks are meant in its unit (--columns lr=...)"
         )
     return said
+
+
+def _of_one_row(rate: Series) -> list[str]:
+    """That a single row has a rate far above those on both sides of it, which are alike."""
+    values = rate.values
+    before, after = values[:-2], values[2:]
+    alike = (np.maximum(before, after) < _EQUAL * np.minimum(before, after)) & (before > 0.0)
+    spikes = np.flatnonzero(alike & (values[1:-1] > _BESIDE * np.maximum(before, after))) + 1
+    if spikes.size != 1 or values.size < _ROWS:
+        return []
+    at = int(spikes[0])
+    return [f"row {rate.rows[at]}: the rate {values[at]:g} is more than {_BESIDE:g} times those beside it: an error?"]
+
+
+def _of_two_units(rate: Series) -> list[str]:
+    """That from one row to the next the rate rises far above all before, and stays: as where its unit changes."""
+    values = rate.values
+    largest = np.maximum.accumulate(values)[_STAYS - 1 : -_STAYS]
+    least = np.array([values[at : at + _STAYS].min() for at in range(_STAYS, values.size - _STAYS + 1)])
+    jumps = np.flatnonzero((largest > 0.0) & (least > _SPIKE * largest))
+    if not jumps.size:
+        return []
+    at = int(jumps[0]) + _STAYS
+    times = values[at] / values[at - 1] if values[at - 1] > 0.0 else np.inf
+    return [f"from row {rate.rows[at]} on the rate is {times:.3g} times that before: is it in one unit throughout?"]
 
 
 def _of_rounding(rate: Series) -> list[str]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from fsl_num.curves.columns import UNITS, plain
 from fsl_num.curves.curve import CurveError, LossCurve
-from fsl_num.curves.log_notes import check_spike, of_losses, of_noise_scales, of_rates, of_spike, place
+from fsl_num.curves.log_notes import check_spike, of_jump, of_losses, of_noise_scales, of_rates, of_spike, place
 from fsl_num.curves.loss_units import check_losses, in_nats
 from fsl_num.curves.rates import unseen_updates, warmup_of
 from fsl_num.curves.runs import Series, by_run, kept_last, series_of
@@ -182,7 +182,7 @@ def curve_of(tables: Sequence[Table], options: LogOptions) -> LossCurve:
     notes += of_noise_scales(tables)
     values, unit = in_nats(loss, options.loss_unit)
     check_losses(loss, values, options.loss_unit)
-    notes += of_spike(loss.rows, values)
+    notes += [*of_spike(loss.rows, values), *of_jump(loss.rows, values)]
     if unit != "nats":
         notes.append(f"the loss is in {unit} and was turned into nats")
     if rate is not None:

@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
+from fsl_num.curves.branches import with_branches
 from fsl_num.curves.contents import read_tables
 from fsl_num.curves.curve import CurveError, LossCurve
 from fsl_num.curves.logs import LogOptions, RatesOfLog, curves_of, log_options, rates_of, single
@@ -64,7 +65,8 @@ def read_curves(paths: Any, **options: Any) -> list[LossCurve]:
     Several runs may stand in one table (a column that names the run, or a column a run as in a chart), and one run in
     several files: a file with losses and one with learning rates belong together where they name one run, or where
     there are no others. Of a folder with whole runs, logs that say no learning rates, or no losses, are left out; the
-    ``notes`` of the curves name them. ``options`` and errors as in :func:`read_curve`.
+    ``notes`` of the curves name them. A log that begins where another of these runs was, in rate and loss, is a branch
+    of it, unless ``branch_of`` names one. ``options`` and errors as in :func:`read_curve`.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -76,7 +78,8 @@ def read_curves(paths: Any, **options: Any) -> list[LossCurve]:
     said = log_options(**options)
     _check_paths(paths)
     listed = list(paths) if isinstance(paths, (list, tuple)) else [paths]
-    return [curve for source in together(listed, said) for curve in source.curves(said)]
+    curves = [curve for source in together(listed, said) for curve in source.curves(said)]
+    return curves if said.branch_of is not None else with_branches(curves)
 
 
 def _check_paths(paths: Any) -> None:

@@ -81,7 +81,7 @@ class Settings:
             positive("prior_width", self.prior_width)
         for name, least in (("starts", 1), ("max_rows", 3)):
             value = getattr(self, name)
-            if not isinstance(value, int) or value < least:
+            if not isinstance(value, int) or isinstance(value, bool) or value < least:
                 raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
 
 

@@ -149,7 +149,16 @@ class FinalLossFit(Result):
         columns = {"model_size": model_size, "batch_size": batch_size, "steps": steps, "peak": peak}
         columns["peak"] = float(self.unit.peak[0]) if peak is None else peak
         arrays = [_positive(name, value) for name, value in columns.items()]
-        shape = np.broadcast_shapes(*(array.shape for array in arrays))
+        try:
+            shape = np.broadcast_shapes(*(array.shape for array in arrays))
+        except ValueError as error:
+            shapes = ", ".join(
+                f"{name} {array.shape}" for name, array in zip(columns, arrays, strict=True) if array.ndim
+            )
+            raise ValueError(
+                f"model_size, batch_size, steps and peak must be numbers or arrays of one shape, or that broadcast, got"
+                f" the shapes {shapes}: for every combination of two lists give one as a column (x[:, None])"
+            ) from error
         runs = Runs(*(np.broadcast_to(array, shape).ravel() for array in arrays))
         centre = self._log_losses(self.theta, runs)
         spread = self._variances(lambda theta: self._log_losses(theta, runs)) + self.scatter**2

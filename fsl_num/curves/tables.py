@@ -19,6 +19,7 @@ from fsl_num.validation import Array, as_array
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+")
 _WRAPPED = re.compile(r"\b(?:np\.\w+|tensor)\(([^(),]*)[^()]*\)")
+_MARKED = re.compile(r"([+-]?\d+(?:\.\d*)?) ?([%kKmMbB])")  # a share in percent, or thousands, millions, billions
 _EMPTY = frozenset({"", "na", "n/a", "none", "null", "-", "nil"})
 
 
@@ -145,6 +146,9 @@ def _mended(text: str) -> str:
         with suppress(ValueError, OverflowError):
             number_of(plain)
             return f"its minus sign is that of a printed text; write that of the keyboard, {plain[:40]}"
+    if marked := _MARKED.fullmatch(text):
+        power = {"%": "e-2", "k": "e3", "m": "e6", "b": "e9"}[marked[2].lower()]
+        return f"it looks like {float(f'{marked[1]}{power}'):.12g}: write all cells of the column as plain numbers"
     if meaning(text) is not None:
         return "if a second header stands here, with other columns, its rows belong in a file of their own"
     return "repair the cell or drop the row"

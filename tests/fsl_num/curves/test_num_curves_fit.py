@@ -285,3 +285,9 @@ def test_what_is_no_curve_is_refused_with_the_functions_that_make_one(wrong):
 def test_a_misspelt_setting_is_refused_with_the_nearest():
     with pytest.raises(TypeError, match=r"no option 'startz' of a fit; did you mean 'starts'\?"):
         fit(TRAINING, startz=3)
+
+
+@pytest.mark.parametrize("name", ["starts", "max_rows", "early", "delta", "prior_width"])
+def test_a_truth_value_is_no_number_of_settings(name):
+    with pytest.raises((ValueError, TypeError), match=f"{name} must be .*, got True"):
+        Settings(**{name: True})

@@ -89,7 +89,7 @@ def test_a_rate_that_stands_alone_far_above_all_others_is_refused():
 def test_a_loss_far_above_its_neighbours_is_named():
     loss = RUN["loss"].copy()
     loss[[10, 20]] = 250.0
-    assert "row 10: the loss 250 is more than 10 times those beside it" in notes(loss=loss, lr=RATE)
+    assert "row 10: the loss 250 is more than 5 times those beside it" in notes(loss=loss, lr=RATE)
     assert "(2 such rows)" in notes(loss=loss, lr=RATE) and "such rows" not in notes(lr=RATE)
 
 
@@ -127,3 +127,47 @@ def test_rates_beside_a_log_are_taken_in_place_of_those_in_it(tmp_path):
     curve = read_curve([tmp_path / "run.csv", tmp_path / "rates.txt"])
     assert np.allclose(curve.plan.rates, rates[: STEPS[-1]], rtol=1e-12)
     assert not any("rounded" in note for note in curve.notes)
+
+
+def test_a_running_mean_taken_for_the_loss_is_said_and_gives_way_to_the_losses_themselves():
+    averaged = {"step": STEPS, "lr": RATE, "loss_ema": RUN["loss"]}
+    assert "is a running mean, which lags" in " ".join(curve_from(averaged).notes)
+    curve = curve_from(averaged | {"train_loss": RUN["loss"] + 1.0})
+    assert curve.loss[0] == 4.0
+    assert "running mean" not in " ".join(curve.notes)
+
+
+@pytest.mark.parametrize("name", ["initial_lr", "lr_grad", "base_lr", "max_learning_rate", "lr_norm"])
+def test_what_is_no_rate_of_an_update_is_asked_about(name):
+    with pytest.raises(CurveError, match=f"no column for lr among .*'{name}'"):
+        curve_from(RUN | {name: RATE})
+    assert curve_from(RUN | {name: RATE}, columns={"lr": name}).lr[0] == RATE[0]  # said, it is taken
+
+
+@pytest.mark.parametrize("name", ["best_loss", "target_loss", "loss_ratio"])
+def test_what_is_no_loss_of_a_step_is_asked_about(name):
+    with pytest.raises(CurveError, match="no column for loss"):
+        curve_from({"step": STEPS, "lr": RATE, name: RUN["loss"]})
+
+
+@pytest.mark.parametrize(("cell", "words"), [("0.1%", "0.001"), ("1k", "1000"), ("2.5M", "2500000")])
+def test_a_cell_with_a_sign_of_its_unit_is_named_for_what_it_looks_like(cell, words):
+    column = "lr" if "%" in cell else "step"
+    cells = {"step": list(map(str, STEPS)), "lr": list(map(str, RATE)), "loss": RUN["loss"]}
+    cells[column][7] = cell
+    with pytest.raises(CurveError, match=f"it looks like {words}: write all cells of the column as plain numbers"):
+        curve_from(cells)
+
+
+def test_a_change_of_unit_within_a_log_is_said():
+    """Half of a log in bits or perplexities, rates from some row on in percent, a digit too many."""
+    late = STEPS > 20
+    for other in (RUN["loss"] / np.log(2.0), np.exp(RUN["loss"])):
+        assert "from row 20 on the losses stand" in notes(loss=np.where(late, other, RUN["loss"]), lr=RATE)
+    assert "from row 20 on the rate is 100 times" in notes(lr=RATE * np.where(late, 100.0, 1.0))
+    one = STEPS == 20
+    assert "row 19: the rate 0.009999 is more than 5 times" in notes(lr=RATE * np.where(one, 9.999, 1.0))
+    assert "the loss 18" in notes(loss=RUN["loss"] * np.where(one, 9.0, 1.0), lr=RATE)
+    usual = notes(lr=RATE) + notes(lr=RATE * np.where(late, 0.1, 1.0)) + notes(lr=1e-3 * np.minimum(1.0, STEPS / 30))
+    usual += notes(lr=1e-3 * (1 + np.sin(STEPS)))
+    assert not any(words in usual for words in ("stand", "times that before", "beside"))

@@ -248,3 +248,9 @@ def test_the_law_that_predicts_the_largest_model_measured_is_taken():
     errors = held_out_errors(table)
     assert errors["three-term"] < 0.1 < 0.75 * errors["regression"] and errors["chinchilla"] > 0.2
     assert fit_final_losses(table).law == "three-term"
+
+
+def test_arrays_of_unlike_shapes_are_refused_with_their_shapes(found):
+    with pytest.raises(ValueError, match=r"got the shapes model_size \(3,\), steps \(2,\)"):
+        found.predict([1e6, 1e7, 1e8], 64, [1e3, 1e4])
+    assert found.predict(np.array([[1e6], [1e7], [1e8]]), 64, [1e3, 1e4]).loss.shape == (3, 2)
