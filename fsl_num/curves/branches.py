@@ -73,8 +73,8 @@ def _was_there(other: LossCurve, curve: LossCurve) -> bool:
     return abs(float(rates[0]) - rate) <= change + _RATE * rate and apart <= allowed
 
 
-def _alike(one: LossCurve, other: LossCurve, first: int) -> bool:
+def _alike(run: LossCurve, other: LossCurve, first: int) -> bool:
     """Whether two runs had the same rates up to an update."""
-    count = min(first, one.plan.rates.size, other.plan.rates.size)
-    rates, others = one.plan.rates[:count], other.plan.rates[:count]
+    count = min(first, run.plan.rates.size, other.plan.rates.size)
+    rates, others = run.plan.rates[:count], other.plan.rates[:count]
     return bool(np.abs(rates - others).max() <= 0.01 * others.max())

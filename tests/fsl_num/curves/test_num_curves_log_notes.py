@@ -165,9 +165,9 @@ def test_a_change_of_unit_within_a_log_is_said():
     for other in (RUN["loss"] / np.log(2.0), np.exp(RUN["loss"])):
         assert "from row 20 on the losses stand" in notes(loss=np.where(late, other, RUN["loss"]), lr=RATE)
     assert "from row 20 on the rate is 100 times" in notes(lr=RATE * np.where(late, 100.0, 1.0))
-    one = STEPS == 20
-    assert "row 19: the rate 0.009999 is more than 5 times" in notes(lr=RATE * np.where(one, 9.999, 1.0))
-    assert "the loss 18" in notes(loss=RUN["loss"] * np.where(one, 9.0, 1.0), lr=RATE)
+    single = STEPS == 20
+    assert "row 19: the rate 0.009999 is more than 5 times" in notes(lr=RATE * np.where(single, 9.999, 1.0))
+    assert "the loss 18" in notes(loss=RUN["loss"] * np.where(single, 9.0, 1.0), lr=RATE)
     usual = notes(lr=RATE) + notes(lr=RATE * np.where(late, 0.1, 1.0)) + notes(lr=1e-3 * np.minimum(1.0, STEPS / 30))
     usual += notes(lr=1e-3 * (1 + np.sin(STEPS)))
     assert not any(words in usual for words in ("stand", "times that before", "beside"))
