@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from fsl_num.schedules.frameworks.base import SHAPES, Framework, Scheduler, share_of, three_phases
+from fsl_num.schedules.frameworks.base import SHAPES, Formula, Framework, Scheduler, share_of, three_phases
 from fsl_num.validation import Array
 
 
@@ -17,8 +17,12 @@ def _steps_of(name: str, count: Any, fraction: Any, total: int) -> int:
     return round(total * fraction) if count is None else int(count)
 
 
-def _with_warmup(fall: Any) -> Any:
-    """A scheduler with a warmup whose rest is ``fall(done, left, warmup)``: steps after the warmup, and of them all."""
+def _constant(k: Array, steps: int, peak: float) -> Array:
+    return np.ones_like(k)
+
+
+def _with_warmup(fall: Callable[[Array], Array]) -> Formula:
+    """A scheduler with a warmup, whose rest falls with the share done of it; the warmup ends where that begins."""
 
     def formula(
         k: Array,
@@ -33,10 +37,38 @@ def _with_warmup(fall: Any) -> Any:
     ) -> Array:
         total = t_max or steps
         count = _steps_of("warmup", warmup, warmup_fraction, total)
-        after = alpha_f + (1.0 - alpha_f) * fall(np.clip((k - count) / max(total - count, 1), 0.0, 1.0))
-        return np.where(k < count, _rise(k, count, warmup_min_lr, peak), np.where(k >= total, alpha_f, after))
+        done = np.clip((k - count) / max(total - count, 1), 0.0, 1.0)
+        after, top = (alpha_f + (1.0 - alpha_f) * fall(share) for share in (done, np.array(0.0)))
+        rise = top * _rise(k, count, warmup_min_lr, peak * float(top))
+        return np.where(k < count, rise, np.where(k >= total, alpha_f, after))
 
     return formula
+
+
+_cosine = _with_warmup(SHAPES["cosine"])
+
+
+def _cosine_and_linear(
+    k: Array,
+    steps: int,
+    peak: float,
+    *,
+    warmup: Any = None,
+    warmup_fraction: Any = None,
+    alpha_f: float = 0.1,
+    t_max: Any = None,
+    warmup_min_lr: float = 0.0,
+    decay: Any = None,
+    decay_fraction: Any = 0.1,
+    decay_min_lr: float = 0.0,
+) -> Array:
+    """The cosine, cut short where the decay begins: from there the rate falls linearly."""
+    last = _steps_of("decay", decay, decay_fraction, steps)
+    own = {"warmup": warmup, "warmup_fraction": warmup_fraction, "alpha_f": alpha_f, "t_max": t_max}
+    shares: Array = _cosine(np.append(k, steps - last), steps, peak, warmup_min_lr=warmup_min_lr, **own)
+    low, top = share_of(decay_min_lr, peak), shares[-1]
+    tail = low + (top - low) * (steps - k) / max(last, 1)
+    return np.where(k >= steps - last, tail, shares[:-1])
 
 
 def _rise(k: Array, warmup: int, warmup_min_lr: float, peak: float) -> Array:
@@ -146,14 +178,18 @@ def _write(name: str, arguments: Mapping[str, Any], peak: float, steps: int) -> 
 _WARMUP = {"warmup": "warmup", "warmup_fraction": "warmup share", "warmup_min_lr": "rate"}
 _ALPHA = {**_WARMUP, "alpha_f": "floor", "t_max": "total"}
 _DECAY = {**_WARMUP, "decay": "decay", "decay_fraction": "decay share", "decay_min_lr": "floor rate"}
+_COUNTED = {"decay_fraction": None}
 OLMO = Framework(
     {
+        "ConstantScheduler": Scheduler(_constant),
         "ConstantWithWarmup": Scheduler(_constant_with_warmup, _WARMUP),
         "LinearWithWarmup": Scheduler(_with_warmup(SHAPES["linear"]), _ALPHA),
-        "CosWithWarmup": Scheduler(_with_warmup(SHAPES["cosine"]), _ALPHA),
-        "WSD": Scheduler(_wsd, _DECAY, fixed={"decay_fraction": None}),
+        "CosWithWarmup": Scheduler(_cosine, _ALPHA),
+        "HalfCosWithWarmup": Scheduler(_with_warmup(lambda done: 0.5 * (1.0 - np.sin(0.5 * np.pi * done))), _ALPHA),
+        "CosWithWarmupAndLinearDecay": Scheduler(_cosine_and_linear, {**_ALPHA, **_DECAY}, fixed=_COUNTED),
+        "WSD": Scheduler(_wsd, _DECAY, fixed=_COUNTED),
         "InvSqrtWithWarmup": Scheduler(_inverse_sqrt, {**_WARMUP, "alpha_f": "floor"}),
-        "PowerLR": Scheduler(_power, _DECAY, fixed={"decay_fraction": None}),
+        "PowerLR": Scheduler(_power, _DECAY, fixed=_COUNTED),
         "WSDS": Scheduler(_periods, _DECAY),
     },
     _write,

@@ -68,6 +68,8 @@ def _exponential(
     end_value: Any = None,
 ) -> Array:
     """``end_value``: the least rate of a decay, the largest where the rates grow."""
+    if transition_steps == 0 or decay_rate == 0.0:  # as it says itself, a constant rate
+        return np.ones_like(k)
     part = np.maximum(k - transition_begin, 0.0) / transition_steps
     share = decay_rate ** (np.floor(part) if staircase else part)
     if end_value is None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fsl_num.schedules.frameworks.base import Framework, Scheduler, shape, three_phases
+from fsl_num.schedules.frameworks.base import Framework, Scheduler, shape
 from fsl_num.validation import Array
 
 _DECAYS = {"linear": "linear", "sqrt": "1-sqrt", "cosine": "cosine"}
@@ -27,8 +27,9 @@ def _formula(
     total = total_steps or steps
     warmup = min(warmup_steps, total)
     decay = total - warmup if decay_ratio is None else min(round(total * decay_ratio), total - warmup)
-    after = three_phases(k, warmup, total - decay, decay, shape(decay_type, _DECAYS), min_lr_factor)
-    return np.where(k < warmup, (k + 1.0) / max(warmup, 1), np.where(k <= total - decay, 1.0, after))
+    done = np.maximum(k - (total - decay), 0.0) / decay if decay else np.zeros_like(k)  # goes on behind total_steps
+    after = min_lr_factor + (1.0 - min_lr_factor) * shape(decay_type, _DECAYS)(done)
+    return np.where(k < warmup, (k + 1.0) / max(warmup, 1), after)
 
 
 def _write(name: str, arguments: Mapping[str, Any], peak: float, steps: int) -> str:

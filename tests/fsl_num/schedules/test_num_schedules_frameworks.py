@@ -45,6 +45,14 @@ BY_HAND = {
     # its end is the least rate of a decay and the largest of a growth
     "optax:exponential_decay(transition_steps=1, decay_rate=0.5, end_value=0.2)": [1.0, 0.5, 0.25, 0.2, 0.2, 0.2],
     "optax:exponential_decay(transition_steps=1, decay_rate=2, end_value=5)": [1.0, 2.0, 4.0, 5.0, 5.0, 5.0],
+    "optax:exponential_decay(transition_steps=1, decay_rate=0)": [1.0] * 6,
+    # behind total_steps the decay goes on
+    "torchtitan:lr_scheduler(warmup_steps=0, total_steps=4, decay_type='cosine')": [
+        1.0, *(0.5 + 0.5 * math.cos(0.25 * math.pi * step) for step in range(1, 6))],
+    "olmo:HalfCosWithWarmup(warmup=2, alpha_f=0)": [
+        0.25, 0.5, *(0.5 - 0.5 * math.sin(0.125 * math.pi * step) for step in range(1, 4)), 0.0],
+    "olmo:CosWithWarmupAndLinearDecay(warmup=2, alpha_f=0, decay=2, decay_fraction=None)": [
+        0.5, 1.0, 0.5 + 0.5 * math.cos(0.25 * math.pi), 0.5, 0.25, 0.0],
     # the first update has a rate already, the last one the lowest
     "hf:cosine_warmup_with_min_lr(num_warmup_steps=2, min_lr_rate=0.5)": [
         0.5, 1.0, 0.75 + 0.125 * math.sqrt(2), 0.75, 0.75 - 0.125 * math.sqrt(2), 0.5],
@@ -153,6 +161,7 @@ OPTAX = {
     "linear_schedule": {"end_value": 1e-5, "transition_steps": 100, "transition_begin": 30},
     "exponential_decay": {"transition_steps": 10, "decay_rate": 0.9, "staircase": True},
     "exponential_decay/falling": {"transition_steps": 10, "decay_rate": 0.9, "end_value": 1e-4},
+    "exponential_decay/constant": {"transition_steps": 90, "decay_rate": 0.0},
     "exponential_decay/growing": {"transition_steps": 100, "decay_rate": 1.5, "end_value": 4e-4},
 }
 
@@ -236,6 +245,9 @@ OLMO = {
     "WSD/fractions": {"warmup_fraction": 0.1, "decay_fraction": 0.33},
     "LinearWithWarmup": {"warmup": 20, "alpha_f": 0.2},
     "CosWithWarmup": {"warmup": 20, "t_max": 150},
+    "HalfCosWithWarmup": {"warmup_fraction": 0.1, "t_max": 150, "warmup_min_lr": 1e-6},
+    "CosWithWarmupAndLinearDecay": {"warmup": 20, "t_max": 150, "decay_min_lr": 1e-6},
+    "ConstantScheduler": {},
     "InvSqrtWithWarmup": {"warmup": 20, "alpha_f": 0.1},
     "PowerLR": {"warmup": 20, "b": -0.4, "decay": 30, "decay_fraction": None},
     "WSDS": {"period_lengths": [80, 93], "warmup": 20, "decay_fraction": 0.2, "decay_min_lr": 1e-5,
@@ -304,6 +316,7 @@ def test_a_name_of_a_framework_is_taken_wherever_a_schedule_is_named():
         ("hf:cosine_with_min_lr(num_warmup_steps=1, min_lr=5)", "between 0 and the peak"),
         ("hf:cosine_with_min_lr(num_warmup_steps=1)", "exactly one of min_lr and min_lr_rate"),
         ("hf:cosine_with_min_lr(num_warmup_steps=1, min_lr=0, min_lr_rate=0.1)", "exactly one of min_lr and"),
+        ("torchtitan:lr_scheduler(warmup_steps=0, total_steps=4)", "would give update 5 the rate -0.25"),
         ("olmo:WSD(warmup=2, decay=2)", "exactly one of decay and decay_fraction"),
         ("torch:SequentialLR(schedulers=[LinearLR()], milestones=[2])", "one scheduler more than milestones"),
         ("torch:CosineAnnealingLR(T_max=0)", "torch:CosineAnnealingLR would give update 0 the rate nan"),
