@@ -90,8 +90,8 @@ def elsewhere(claim: Claim, seed: int = 0) -> Iterator[Elsewhere]:
     for point in PLACES:
         sample = Sample(regime_of(*point).name, *point, seed=seed)
         yield _judged(claim, sample, "", None)
-    for point in _ends(claim):
-        sample = Sample(regime_of(*point).name, *claim.moved(*point), seed=seed)
+    for point, closed in _ends(claim):
+        sample = Sample(regime_of(*point).name, *(point if closed else claim.moved(*point)), seed=seed)
         yield replace(_judged(claim, sample, "", None), regime=True)  # its hypotheses say that it is about the point
     if claim.beyond is not None:
         points = [regime.samples(1, seed)[0] for regime in claim.regime_objects()] + [EASIEST]
@@ -101,8 +101,9 @@ def elsewhere(claim: Claim, seed: int = 0) -> Iterator[Elsewhere]:
                 yield _judged(claim, sample, name, measured)
 
 
-def _ends(claim: Claim) -> Iterator[tuple[Any, Any]]:
-    """Points at the ends of the ranges of s among the hypotheses, whatever the regimes are in which it is checked."""
+def _ends(claim: Claim) -> Iterator[tuple[tuple[Any, Any], bool]]:
+    """Points at the ends of the ranges of s among the hypotheses, whatever the regimes are in which it is checked, and
+    whether the end belongs to the range: the claim then says something there, wherever it is checked."""
     for relation in relations_assumed(claim):
         if relation.relation not in ("<=", "<") or s not in (relation.left, relation.right):
             continue
@@ -111,7 +112,8 @@ def _ends(claim: Claim) -> Iterator[tuple[Any, Any]]:
         if end == 0 or not end.free_symbols <= {beta}:
             continue
         inside = Rational(1) if relation.relation == "<=" else _WITHIN if above else 1 / _WITHIN
-        yield from ((inside * end.subs(beta, capacity), capacity) for capacity in _ENDS_AT)
+        closed = relation.relation == "<="
+        yield from (((inside * end.subs(beta, capacity), capacity), closed) for capacity in _ENDS_AT)
 
 
 def _judged(claim: Claim, sample: Sample, name: str, beyond: Any) -> Elsewhere:

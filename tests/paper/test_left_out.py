@@ -68,11 +68,17 @@ def test_a_value_that_is_left_out_is_noticed_without_measuring_elsewhere(claim_i
     assert f"{letter} has the value" in outcome.message and "no hypothesis says so" in outcome.message
 
 
-def test_a_range_of_s_wider_than_the_regimes_of_a_claim_is_noticed():
-    """Checked on hard tasks and on the edge alone, it was accepted for easier ones too where it says so."""
-    subject = claim("eq:numerical_const_term/order")
+@pytest.mark.parametrize(
+    ("claim_id", "range_of_s", "wider", "where"),
+    [
+        ("eq:numerical_const_term/order", "s <= 1 - 1/beta", "s <= 3", "s = 3, beta = 2"),
+        ("thm:fsl-zero-noise/batch-term", "0 < s <= 2 - 1/beta", "0 < s <= 11/5 - 1/beta", "s = 17/10, beta = 2"),
+    ],
+)
+def test_a_range_of_s_wider_than_what_is_measured_is_noticed(claim_id, range_of_s, wider, where):
+    """Checked on hard tasks and on the edge alone, or at points that are moved back into the right range."""
+    subject = claim(claim_id)
     assert contradiction(subject) == ""
-    hypotheses = ["s <= 3" if str(hypothesis) == "s <= 1 - 1/beta" else hypothesis for hypothesis in subject.hypotheses]
-    wider = replace(subject, hypotheses=tuple(hypotheses))
-    assert wider.hypotheses != subject.hypotheses
-    assert contradiction(wider).startswith("s = 3, beta = 2")
+    hypotheses = tuple(wider if str(hypothesis) == range_of_s else hypothesis for hypothesis in subject.hypotheses)
+    assert hypotheses != subject.hypotheses
+    assert contradiction(replace(subject, hypotheses=hypotheses)).startswith(where)
