@@ -161,6 +161,8 @@ def design_schedule(
 
 def _words_of_another(fit: FitResult, run: LossCurve, off: float) -> str:
     """That the last losses of a run lie farther ``off``, of log loss, than those of the runs fitted should; else ""."""
+    if fit.drawn is None:  # without intervals nothing says how far is far
+        return ""
     half = fit.predict(run.plan).mean_half_width
     if half is None or abs(off) <= _FAR * half:
         return ""

@@ -142,12 +142,12 @@ def test_a_warmup_in_the_log_is_recognised_and_one_that_is_given_counts():
 
 def test_steps_of_a_resumed_run_are_refused_or_the_last_ones_kept():
     steps = np.concatenate([np.arange(1, 51), np.arange(31, 81)])
-    loss = np.concatenate([np.full(50, 3.0), np.full(50, 2.0)])
+    loss = np.concatenate([np.full(50, 2.5), np.full(50, 2.0)])
     table = {"step": steps, "lr": np.full(100, 0.1), "loss": loss}
     with pytest.raises(CurveError, match=r"row 50: .*--restarts keep-last"):
         curve_from(table)
     curve = curve_from(table, restarts="keep-last")
-    assert curve.step.tolist() == list(range(1, 81)) and curve.loss[29:31].tolist() == [3.0, 2.0]
+    assert curve.step.tolist() == list(range(1, 81)) and curve.loss[29:31].tolist() == [2.5, 2.0]
     assert curve.notes == ("20 rows that a resumed run did again: the last ones kept",)
 
 
