@@ -21,7 +21,8 @@ def test_the_schedule_chosen_after_two_or_three_runs_is_nearly_the_best_and_inte
     """Measured: regrets of .27, .30, .48, .25, .29 and .12 % on average where others lose 1.3, 2.9, 2.1, 3, 3.3 and
     2.3 %, 1.2 % at most.
 
-    100, 100, 89, 87, 77 and 81 % are held; without what the law misses, in both parts, less.
+    100, 100, 89, 87, 77 and 81 % are held. Gains of one fit share their error: of as many shares as there are fits the
+    mean is at most two standard deviations below 90 %; without what the law misses it is further below.
     """
     outcomes = {kind: row(*family) for kind, family in families.items()}
     for _, mean, largest, _, gain, error, held, _ in outcomes.values():
@@ -32,6 +33,8 @@ def test_the_schedule_chosen_after_two_or_three_runs_is_nearly_the_best_and_inte
         found = usual(*arguments)
         return draws.FinalLoss(found.rates, found.loss, 0.0 * found.drawn, found.states)
 
-    held = [outcome[6] for outcome in outcomes.values()]
+    held, fits = (np.array([outcome[place] for outcome in outcomes.values()]) for place in (6, 0))
+    least = 0.9 - 2.0 * np.sqrt(0.9 * 0.1 / fits.sum())
+    assert held.mean() > least
     monkeypatch.setattr("design_evidence.final_loss_of", without_errors)
-    assert np.mean([row(*family)[6] for family in families.values()]) < 0.7 * np.mean(held)
+    assert np.mean([row(*family)[6] for family in families.values()]) < least
