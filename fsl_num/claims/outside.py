@@ -111,8 +111,8 @@ def _ends(claim: Claim) -> Iterator[tuple[tuple[Any, Any], bool]]:
         end = relation.right if above else relation.left
         if end == 0 or not end.free_symbols <= {beta}:
             continue
-        inside = Rational(1) if relation.relation == "<=" else _WITHIN if above else 1 / _WITHIN
         closed = relation.relation == "<="
+        inside = Rational(1) if closed else _WITHIN if above else 1 / _WITHIN
         yield from (((inside * end.subs(beta, capacity), capacity), closed) for capacity in _ENDS_AT)
 
 

@@ -43,9 +43,8 @@ _NO_LOSS = frozenset(
 )  # fmt: skip
 _SMOOTHED = frozenset({"ema", "smoothed", "smooth", "running", "moving"})
 _NO_RATE = frozenset({"momentum", "decay", "wd", "beta", "scale", "weight", "grad", "gradient", "norm", "ratio"})
-_SETTING = re.compile(
-    r"\b(?:initial|init|base|peak|max|min|final|end|target) (?:lr|learning rate)\b"
-)  # one number a run
+_SETTING = re.compile(r"\b(?:initial|init|base|peak|max|min|final|end|target) (?:lr|learning rate)\b")
+"""A rate that is one number a run."""
 _GLUED = re.compile(r"\b(train|training|val|valid|validation|eval|test)(loss|ppl|perplexity|bpb)\b")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _RUN = re.compile(r"(?P<run>.*\S) - (?P<name>\S.*)")

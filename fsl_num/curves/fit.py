@@ -78,7 +78,8 @@ def fit(
     warnings = [*_unlike_words(listed), *_warnings(listed, used)]
     tried, warmed, about_warmup = _searched_with_warmup(law, listed, used)
     chosen, theta = tried.whole.law, tried.search.best.theta
-    warnings += [*about_warmup, *_missed_words(tried.curves, tried.whole, theta), *_early_words(tried, theta)]
+    logs = _logs(tried.whole, theta)
+    warnings += [*about_warmup, *_missed_words(tried.curves, logs), *_early_words(tried, logs)]
     notes = list(tried.notes)
     words, alarming = batch_words(chosen, tried.whole.plans)
     if words:
@@ -243,10 +244,10 @@ def _span(values: Sequence[float], form: str) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _missed_words(curves: Sequence[LossCurve], whole: Task, theta: Array) -> list[str]:
+def _missed_words(curves: Sequence[LossCurve], logs: Sequence[tuple[Array, Array]]) -> list[str]:
     """Which curves the law found misses by far more than their rows scatter, and what that may mean."""
     missed = []
-    for curve, (measured, law) in zip(curves, _logs(whole, theta), strict=True):
+    for curve, (measured, law) in zip(curves, logs, strict=True):
         off = float(np.median(np.abs(measured - law)))
         scatter = float(np.median(np.abs(np.diff(measured)))) if measured.size > 1 else 0.0
         if off > max(_MISSED, _NOISES * scatter):
@@ -268,13 +269,13 @@ def _logs(whole: Task, theta: Array) -> list[tuple[Array, Array]]:
     return list(zip(*(np.split(log, ends) for log in logs), strict=True))
 
 
-def _early_words(tried: _Searched, theta: Array) -> list[str]:
+def _early_words(tried: _Searched, logs: Sequence[tuple[Array, Array]]) -> list[str]:
     """That the law does not hold for the first rows of a curve, which it follows at the cost of the others."""
     law, settings = tried.whole.law, tried.settings
     if law.final_only or (law.late if settings.early is None else settings.early):
         return []
     words = []
-    for curve, (measured, by_law) in zip(tried.curves, _logs(tried.whole, theta), strict=True):
+    for curve, (measured, by_law) in zip(tried.curves, logs, strict=True):
         off = np.abs(measured - by_law)
         early = curve.plan.intrinsic_time <= _EARLY * curve.plan.times[-1]
         bad = early & (off > _EARLY_TIMES * np.median(off))

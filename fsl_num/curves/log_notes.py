@@ -22,11 +22,7 @@ _UNIT = re.compile(r"(?<![\d.])1(?:\.0*)?e[+-]?\d+|(?<!\d)10\^[+-]?\d+|%|per ?ce
 _ALMOST = 1.0 - 1e-3  # of a multiplier: what a cosine loses until its first row
 _SPIKE, _ROWS = 10.0, 10  # a row so many times above all others, of so many rows at least, is an error of the log
 _BESIDE, _EQUAL = 5.0, 1.5  # times above the two rows beside it, which differ by less than the other factor
-_JUMP, _OTHERS, _STAYS = (
-    0.25,
-    10.0,
-    5,
-)  # of log loss; times all other changes; for so many rows
+_JUMP, _OTHERS, _STAYS = 0.25, 10.0, 5  # of log loss; times all other changes; for so many rows
 _ALIKE = 1e-6  # rates of groups of parameters that differ by less are one
 _LEVELS = 20  # rates in so many units at most: what lies between them matters
 _FALLS, _STILL = 3, 0.02  # so many falls of one unit, or so large a share of a run at the rate 0, no schedule has
