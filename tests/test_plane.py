@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sympy import Rational
 
-from fsl_num.claims.statements import growth
+from fsl_num.claims.formula_laws import growth
 from fsl_num.paper.allocation.numeric_laws import measure_risk
 from fsl_sym.allocation import optimal_allocation
 from fsl_sym.laws import BUDGETS, SCHEDULES

@@ -1,10 +1,10 @@
 """Whether the numbers that a claim is judged by are those of its formula.
 
 A statement that is made from the formula cannot differ from it. One that is written for itself could: the formula that
-is printed would be another than the one that is measured. Orders are compared at letters drawn at random, and an order
-from both sides is judged from both. Bounds are compared with their constants at a problem that the statement names
-(``printed_bounds``). What is neither is not compared; of an order that holds a sum, an integral or a function without a
-value, only from which sides it is judged.
+is printed would be another than the one that is measured. A statement that is read from formulas judges those and no
+other. Orders are compared at letters drawn at random, and an order from both sides is judged from both. Bounds are
+compared with their constants at a problem that the statement names (``printed_bounds``). What is none of these is not
+compared; of an order that holds a sum, an integral or a function without a value, only from which sides it is judged.
 """
 
 from __future__ import annotations
@@ -66,9 +66,14 @@ def agreement(claim: Claim, sample: Sample, statement: Any) -> Agreement:
         return Agreement()
     if hasattr(statement, "printed_bounds"):
         return _bounds(parts_of(claim.formula), sample, statement)
-    laws = [_Judged(values, leaf.direction) for leaf in _leaves(statement) if (values := _law_values(leaf)) is not None]
+    leaves = list(_leaves(statement))
+    laws = [_Judged(values, leaf.direction) for leaf in leaves if (values := _law_values(leaf)) is not None]
+    read = [getattr(leaf, "formulas", ()) for leaf in leaves]
     parts: dict[bool | None, list[Formula]] = {True: [], False: [], None: []}
     for part in parts_of(claim.formula):
+        if any(part in formulas for formulas in read):
+            parts[True].append(part)
+            continue
         if part.relation not in _ORDERS or part.right in (0, oo):
             parts[None].append(part)
             continue
@@ -76,7 +81,8 @@ def agreement(claim: Claim, sample: Sample, statement: Any) -> Agreement:
         # a relation of sympy, of other letters where it is neither true nor false
         inside = [place for place in places if part.where is None or part.where.subs(place) != False]  # noqa: E712
         if inside:
-            parts[_order(part, claim, inside, laws)].append(part)
+            agrees = _order(part, claim, inside, laws)
+            parts[False if agrees is None and all(read) else agrees].append(part)
     return Agreement(*(tuple(parts[key]) for key in (True, False, None)))
 
 

@@ -183,7 +183,7 @@ def order_statement(formula: Formula, sample: Any, *, logarithmic: bool = False,
     point |= {letter: values[letter.name] for letter in formula.right.free_symbols if letter.name in values}
     law, exponents, logarithms, absent = compiled(formula.right, point)
     direction: Direction = "both" if formula.relation == "~" else "upper"
-    return Equivalent(law, exponents, logarithms, direction, logarithmic, absent=absent)
+    return Equivalent(law, exponents, logarithms, direction, logarithmic, absent=absent, formulas=(formula,))
 
 
 def compiled(order: Expr, point: Mapping[Symbol, Any]) -> tuple[Law, dict[str, float], frozenset[str], frozenset[str]]:
@@ -235,6 +235,17 @@ def _shortened(order: Expr, upper: bool) -> Iterator[tuple[str, Expr]]:
         if isinstance(order, Add | Min | Max | Mul) or (isinstance(order, Pow) and place == 0):
             for name, shorter in _shortened(part, upper):
                 yield name, order.func(*(shorter if index == place else term for index, term in enumerate(order.args)))
+
+
+def growth(power: float, log_power: float, *, direction: Direction = "both") -> Equivalent:
+    """The statement N^power (log N)^log_power about rays whose only variable is "N", at scales where logs show."""
+    return Equivalent(
+        _growth_law, {"power": power, "log power": log_power}, frozenset({"log power"}), direction, logarithmic=True
+    )
+
+
+def _growth_law(exponents: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
+    return exponents["power"] * logs["N"] + exponents["log power"] * np.log(logs["N"])
 
 
 def parts_of(formula: Formula | AllOf | str) -> tuple[Formula, ...]:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fsl_num.claims.records import Curve, Judgement, beside
+from fsl_sym.proof import Formula
 
 Array = NDArray[np.float64]
 Direction = Literal["both", "upper", "lower"]
@@ -86,6 +87,13 @@ class WithoutExponents:
 
 
 @dataclass(frozen=True)
+class OfFormulas:
+    """A statement that may be read from formulas: ``formulas`` are those, and it judges what they say."""
+
+    formulas: tuple[Formula, ...] = field(default=(), kw_only=True)
+
+
+@dataclass(frozen=True)
 class Ray:
     """Measured values of a positive quantity along a path to infinity, all in natural logarithms.
 
@@ -134,7 +142,7 @@ Law = Callable[[Mapping[str, float], Mapping[str, Array]], Array]
 
 
 @dataclass(frozen=True)
-class Equivalent:
+class Equivalent(OfFormulas):
     """measured is equivalent to law(exponents) up to constants, along every ray.
 
     ``law(exponents, logs)`` returns the log of the claimed quantity, place by place: it is asked once, for all rays.
@@ -284,19 +292,8 @@ def curves_of(paths: Iterable[tuple[Ray, Array]]) -> tuple[Curve, ...]:
     return tuple(curves)
 
 
-def growth(power: float, log_power: float, *, direction: Direction = "both") -> Equivalent:
-    """The statement N^power (log N)^log_power about rays whose only variable is "N", at scales where logs show."""
-    return Equivalent(
-        _growth_law, {"power": power, "log power": log_power}, frozenset({"log power"}), direction, logarithmic=True
-    )
-
-
-def _growth_law(exponents: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
-    return exponents["power"] * logs["N"] + exponents["log power"] * np.log(logs["N"])
-
-
 @dataclass(frozen=True)
-class Sharp:
+class Sharp(OfFormulas):
     """measured / claimed tends to 1: at each point the relative error is at most the remainder that theory allows.
 
     ``claimed`` maps the exact points of the measurement to numbers (mpmath or float); ``remainder`` is, or gives point

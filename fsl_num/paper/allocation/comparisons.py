@@ -10,7 +10,8 @@ from typing import Any
 from sympy import Rational
 
 from fsl_num.claims.claim import Claim, Sample
-from fsl_num.claims.statements import Joint, Statement, growth
+from fsl_num.claims.formula_laws import growth
+from fsl_num.claims.statements import Joint, Statement
 from fsl_num.paper.allocation.forms import (
     HYPOTHESES,
     PROBLEMS,

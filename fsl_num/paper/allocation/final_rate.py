@@ -12,7 +12,8 @@ from functools import partial
 from typing import Any
 
 from fsl_num.claims.claim import Claim, Sample
-from fsl_num.claims.statements import Joint, Statement, growth
+from fsl_num.claims.formula_laws import growth
+from fsl_num.claims.statements import Joint, Statement
 from fsl_num.paper.allocation import forms
 from fsl_num.paper.allocation.numeric_laws import measure_allocation
 from fsl_sym.allocation import Allocation, optimal_allocation

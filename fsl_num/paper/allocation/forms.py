@@ -12,9 +12,10 @@ from typing import Any, Protocol
 from sympy import Expr, Integer, Symbol, oo
 
 from fsl_num.claims.claim import ALL_REGIMES, Claim, Role, Sample
+from fsl_num.claims.formula_laws import growth
 from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.records import Judgement
-from fsl_num.claims.statements import Equivalent, Joint, Ray, Statement, growth
+from fsl_num.claims.statements import Equivalent, Joint, Ray, Statement
 from fsl_num.paper.allocation.numeric_laws import measure_allocation, measure_risk
 from fsl_sym.allocation import QUANTITIES, Allocation, optimal_allocation
 from fsl_sym.domain import REGIMES, Regime

@@ -13,7 +13,8 @@ from typing import Any, Final
 from sympy import Min, Rational
 
 from fsl_num.claims.claim import Claim, Sample
-from fsl_num.claims.statements import Joint, Statement, growth
+from fsl_num.claims.formula_laws import growth
+from fsl_num.claims.statements import Joint, Statement
 from fsl_num.paper.allocation import forms
 from fsl_num.paper.allocation.numeric_laws import measure_allocation
 from fsl_sym.allocation import optimal_allocation

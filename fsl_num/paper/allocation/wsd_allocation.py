@@ -9,7 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from fsl_num.claims.claim import Claim, Sample
-from fsl_num.claims.statements import Joint, growth
+from fsl_num.claims.formula_laws import growth
+from fsl_num.claims.statements import Joint
 from fsl_num.paper.allocation import forms
 from fsl_num.paper.allocation.exponential_decay_allocation import geometric_compute_easy
 from fsl_sym.allocation import optimal_allocation

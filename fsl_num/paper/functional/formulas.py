@@ -7,6 +7,7 @@ True
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -36,6 +37,7 @@ class Pair:
 
 
 MODEL_PAIR, INFINITE_PAIR, POWERS = Pair("M", "M"), Pair("infinity", "infinity"), Pair("powers", "powers")
+MIXED_PAIR: Final = Pair("M", "infinity")
 
 
 def noise(pair: Pair, *, label: bool = True, signal_too: bool = True) -> Integral:
@@ -56,3 +58,17 @@ def risk_is(order: Expr, relation: str = "~") -> Formula:
 
 
 LAW = functional(MODEL_PAIR)
+IS_LAW: Final = risk_is(LAW)
+"""thm: fsl-general-noise, thm:fsl-const-noise and stronger claims: every noise, in the window and beyond it."""
+IS_POWERS: Final = risk_is(functional(POWERS))
+"""eqn:fsl-intro, and every claim about tasks that are hard."""
+
+_SUFFIXES: Final = ((MODEL_PAIR, "", ""), (INFINITE_PAIR, "_inf", "_inf"), (POWERS, "_inf", "_inf"),
+                    (MIXED_PAIR, "_inf", "_mixed"))  # fmt: skip
+MEASURED: Final[Mapping[Expr, str]] = {
+    M ** (-s * beta): "delta",
+    **{pair.at(t)[0]: "e" if pair.signal == "M" else "e_inf" for pair, _, _ in _SUFFIXES},
+    **{noise(pair, signal_too=False): f"label{suffix}" for pair, suffix, _ in _SUFFIXES},
+    **{noise(pair, label=False): f"batch{suffix}" for pair, _, suffix in _SUFFIXES},
+}
+"""The terms of a law, and their names along rays; powers of 1 + t are measured as the sums of which they are orders."""

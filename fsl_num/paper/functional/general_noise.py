@@ -13,8 +13,8 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Joint, Ray, Statement
 from fsl_num.paper.block_constants import UP_TO_CONSTANTS, Constants
 from fsl_num.paper.block_spectra import block_modes
-from fsl_num.paper.functional.formulas import MODEL_PAIR, POWERS, Pair, functional, risk_is
-from fsl_num.paper.functional.laws import FAMILY, GIVEN, INFINITE, TERMS, dropped, functional_law, without
+from fsl_num.paper.functional.formulas import IS_LAW, IS_POWERS, LAW, MIXED_PAIR, POWERS, functional, risk_is
+from fsl_num.paper.functional.laws import FAMILY, GIVEN, dropped, functional_law, without
 from fsl_num.paper.functional.rays import (
     Rays,
     all_rays,
@@ -47,8 +47,10 @@ CRITICAL = Symbol("c", positive=True)
 MULTIPLES = (0.25, 1.0, 4.0)
 """Those at which it is measured."""
 AT_CRITICAL = same_order(signal(CRITICAL * M**beta), M ** (-s * beta))
-MIXED_PAIR = Pair("M", "infinity")
-MIXED = ("delta", "e", "label_inf", "batch_mixed")
+IN_WINDOW = replace(IS_POWERS, where=Le(t, CRITICAL * M**beta))
+FROM_BELOW = Formula(LAW, "<~", E, where=Ge(t, CRITICAL * M**beta))
+FROM_ABOVE = replace(risk_is(functional(POWERS), "<~"), where=Ge(t, CRITICAL * M**beta))
+WEAK = risk_is(functional(MIXED_PAIR), "<~")
 
 
 def late(ray: Ray) -> bool:
@@ -75,9 +77,9 @@ def _critical(sample: Sample) -> list[Ray]:
 def _general(sample: Sample) -> Joint:
     return Joint(
         {
-            "window": functional_law(sample, INFINITE),
-            "from below": functional_law(sample, direction="lower"),
-            "from above": functional_law(sample, INFINITE, direction="upper"),
+            "window": functional_law(sample, IN_WINDOW),
+            "from below": functional_law(sample, FROM_BELOW),
+            "from above": functional_law(sample, FROM_ABOVE),
         }
     )
 
@@ -93,10 +95,13 @@ def _general_measured(sample: Sample) -> dict[str, Rays]:
 def _general_mutants(sample: Sample) -> dict[str, Statement]:
     parts = _general(sample).parts
     swapped = {
-        "from below with K_infinity": ("from below", functional_law(sample, INFINITE, direction="lower")),
-        "from above of that order": ("from above", functional_law(sample, INFINITE)),
-        "from above without label noise": ("from above", without(sample, "label_inf", INFINITE, "upper")),
-        "window without the signal": ("window", without(sample, "e_inf", INFINITE)),
+        "from below with K_infinity": (
+            "from below",
+            functional_law(sample, replace(FROM_BELOW, left=functional(POWERS))),
+        ),
+        "from above of that order": ("from above", functional_law(sample, IN_WINDOW)),
+        "from above without label noise": ("from above", without(sample, "label_inf", FROM_ABOVE)),
+        "window without the signal": ("window", without(sample, "e_inf", IN_WINDOW)),
     }
     if sample.s * sample.beta <= sample.beta - 1:
         # For s <= 1 - 1/beta the law with K_infinity is a lower bound on these rays too: sigma^2 is balanced. (In exact
@@ -110,9 +115,7 @@ CLAIMS: tuple[Claim, ...] = (
         "thm: fsl-general-noise", "thm: fsl-general-noise", 549, "every noise: the law in the window, bounds beyond",
         "For t <= c M^beta the law holds with K_infinity and e_infinity; for t >= c M^beta the risk lies between the "
         "law with K_M and the law with K_infinity, up to constants that do not depend on sigma.",
-        AllOf((replace(risk_is(functional(POWERS)), where=Le(t, CRITICAL * M**beta)),
-               Formula(functional(MODEL_PAIR), "<~", E, where=Ge(t, CRITICAL * M**beta)),
-               replace(risk_is(functional(POWERS), "<~"), where=Ge(t, CRITICAL * M**beta)))),
+        AllOf((IN_WINDOW, FROM_BELOW, FROM_ABOVE)),
         (*GIVEN, "sigma >= 0", "c = 0.3 (0.003 for the bounds beyond)"), _general_measured, _general, _general_mutants,
         depends=("approximation-error", "lemma:convolution-kernel", "prop:fsl-weak-upper-bound"), family=FAMILY,
         moved=led, beyond=lambda sample: {name: {"window": rays} for name, rays in unstable(sample).items()},
@@ -123,10 +126,10 @@ CLAIMS: tuple[Claim, ...] = (
         "For every s > 0, every sigma >= 0 and every t >= 0 the risk is of the order of the law with K_M and e_M: one "
         "statement that contains the theorems on general, constant and zero label noise and, with K_M, the hard "
         "regime; no condition on sigma, on s or on t is needed.",
-        risk_is(functional(MODEL_PAIR)),
+        IS_LAW,
         (*GIVEN, "0 <= sigma^2 <= 1e60", "4 <= t <= 100 M^beta"), lambda sample: all_rays(sample),
         functional_law,
-        lambda sample: dropped(*TERMS[:3], *(("batch",) if decided(sample) else ()))(sample),
+        lambda sample: dropped("delta", "e", "label", *(("batch",) if decided(sample) else ()))(sample),
         derive=best_constants.all_times_derivations, role="stronger", strengthens="thm: fsl-general-noise",
         depends=("cor: contraction/longer",), family=FAMILY,
         beyond=lambda sample: {**unstable(sample), **later(sample)},
@@ -134,12 +137,12 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "prop:fsl-weak-upper-bound", "prop:fsl-weak-upper-bound", 2211, "the upper bound with K_infinity, all t",
         "The risk is at most of the order M^-(s beta) + e_M(t) + int K_infinity (e_M + sigma^2) gamma, for all t.",
-        risk_is(functional(MIXED_PAIR), "<~"),
+        WEAK,
         (*GIVEN, "sigma >= 0", "all t > 0"),
         lambda sample: (*window(sample), *balanced(sample), *loud(sample)),
-        lambda sample: functional_law(sample, MIXED, direction="upper"),
-        lambda sample: {"of that order": functional_law(sample, MIXED)}
-        | {f"without {term}": without(sample, term, MIXED, "upper") for term in MIXED[:3]},
+        lambda sample: functional_law(sample, WEAK),
+        lambda sample: {"of that order": functional_law(sample, replace(WEAK, relation="~"))}
+        | {f"without {term}": without(sample, term, WEAK) for term in ("delta", "e", "label_inf")},
         depends=("lemma:convolution-kernel",), family=FAMILY, moved=led, beyond=unstable,
         quoted=r"\mathbb{E}[\mathcal{E}_t] \lesssim M^{-s\beta} + e_M(t)",
     ),
@@ -147,9 +150,9 @@ CLAIMS: tuple[Claim, ...] = (
         "eqn:fsl-intro", "eqn:fsl-intro", 165, "the law of the introduction, inside the window",
         "The conditions that the introduction leaves open can be t <= c M^beta, for every s and sigma (or, for all t, "
         "those of the corrected theorem on hard tasks).",
-        risk_is(functional(POWERS)), (*GIVEN, "t <= 3 M^beta (0.3 with label noise)"), window,
-        lambda sample: functional_law(sample, INFINITE),
-        lambda sample: {f"without {term}": without(sample, term, INFINITE) for term in ("e_inf", "label_inf")},
+        IS_POWERS, (*GIVEN, "t <= 3 M^beta (0.3 with label noise)"), window,
+        lambda sample: functional_law(sample, IS_POWERS),
+        lambda sample: {f"without {term}": without(sample, term, IS_POWERS) for term in ("e_inf", "label_inf")},
         depends=("thm: fsl-general-noise", "thm: fsl-hard-regime/corrected"), family=FAMILY,
         moved=led,
         beyond=lambda sample: {"a loud burst, t = 100 M^beta": loud(sample)},

@@ -14,8 +14,8 @@ from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.statements import Equivalent, Joint, Ray, Statement
 from fsl_num.paper.block_constants import exact_powers
-from fsl_num.paper.functional.formulas import INFINITE_PAIR, POWERS, functional, risk_is
-from fsl_num.paper.functional.laws import EXACT, FAMILY, GIVEN, INFINITE, exponents, functional_law, law, without
+from fsl_num.paper.functional.formulas import INFINITE_PAIR, IS_POWERS, functional
+from fsl_num.paper.functional.laws import EXACT, FAMILY, GIVEN, exponents, functional_law, law, without
 from fsl_num.paper.functional.rays import EXCESS, LOUDEST, TINY, all_times, aside, balance, balanced, loud, unstable
 from fsl_num.paper.functional.runs import (
     AFTER,
@@ -84,7 +84,7 @@ def _long_sizes(sample: Sample) -> Array:
 
 def _rays_of_quotient(sample: Sample, name: str, scale: str, points: Sequence[Mapping[str, float]]) -> list[Ray]:
     logs = {key: np.array([point[key] for point in points]) for key in points[0]}
-    wide = law(sample, INFINITE)(exponents(sample), logs)
+    wide = law(sample, functional(INFINITE_PAIR))(exponents(sample), logs)
     grows = np.abs(logs[scale] - logs[scale][0]) + 1.0
     return [Ray(f"{closure}: along {name}", grows, logs, wide - logs[closure]) for closure in CLOSURES]
 
@@ -123,7 +123,8 @@ def excess_rays(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
         BEYOND: (loud, Run("constant", 0.0, TINY), Run("step down", LOUDEST, 1.0, power)),
     }
     along = [ray for path, runs in runs_by_path.items() for ray in model_rays(sample, path, runs, infinite=True)]
-    unlike += [replace(ray, values=law(sample, INFINITE)(exponents(sample), ray.logs) - ray.values) for ray in along]
+    wide = law(sample, functional(INFINITE_PAIR))
+    unlike += [replace(ray, values=wide(exponents(sample), ray.logs) - ray.values) for ray in along]
     parts = {str(ATTAINED): attained, str(AT_MOST): attained + unlike}
     return {part: tuple(replace(ray, logs=_named(ray.logs)) for ray in rays) for part, rays in parts.items()}
 
@@ -133,7 +134,7 @@ def _named(logs: Mapping[str, Array]) -> dict[str, Array]:
 
 
 def _infinite_mutants(sample: Sample) -> dict[str, Statement]:
-    return {f"without {term}": without(sample, term, INFINITE) for term in ("delta", "e_inf", "label_inf")}
+    return {f"without {term}": without(sample, term, IS_POWERS) for term in ("delta", "e_inf", "label_inf")}
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -141,8 +142,8 @@ CLAIMS: tuple[Claim, ...] = (
         "thm: fsl-hard-regime", "thm: fsl-hard-regime", 484, "hard tasks: the law with the powers of 1 + t, all t",
         "For s <= 1 - 1/beta and any sigma >= 0 the law with K_infinity and e_infinity holds for all t, with constants "
         "that serve every sigma.",
-        risk_is(functional(POWERS)), (*GIVEN, "s <= 1 - 1/beta", "sigma >= 0, uniformly", "all t >= 0"),
-        lambda sample: (*balanced(sample), *aside(sample)), lambda sample: functional_law(sample, INFINITE),
+        IS_POWERS, (*GIVEN, "s <= 1 - 1/beta", "sigma >= 0, uniformly", "all t >= 0"),
+        lambda sample: (*balanced(sample), *aside(sample)), lambda sample: functional_law(sample, IS_POWERS),
         _infinite_mutants, regimes=HARD,
         corrected_by="thm: fsl-hard-regime/corrected", family=FAMILY,
         quoted=r"$s\in (0,1-1/\beta]$ and any $\sigma \ge 0$, it holds for all $t\geq 0$",
@@ -151,10 +152,10 @@ CLAIMS: tuple[Claim, ...] = (
         "thm: fsl-hard-regime/corrected", "thm: fsl-hard-regime", 484, "hard tasks: as long as the noise is bounded",
         "For s <= 1 - 1/beta the law with K_infinity and e_infinity holds for all t, uniformly in "
         "sigma^2 <= C M^(beta-1-s beta); the power of M is at least 0, so sigma^2 <= C is enough.",
-        risk_is(functional(POWERS)),
+        IS_POWERS,
         (*GIVEN, "s <= 1 - 1/beta", f"sigma^2 <= C M^(beta-1-s beta), C = {LOUDEST:.0f}",
          "all t >= 0 (checked to 1e4 M^beta)"),
-        lambda sample: Located(balanced(sample), {"C": LOUDEST}), lambda sample: functional_law(sample, INFINITE),
+        lambda sample: Located(balanced(sample), {"C": LOUDEST}), lambda sample: functional_law(sample, IS_POWERS),
         _infinite_mutants, regimes=HARD, role="corrected",
         beyond=lambda sample: {"a louder burst": Located(loud(sample), {"C": LOUDEST})},
         depends=("eq:Ksigma-gap/sharp", "thm: fsl-general-noise/all-times"), family=FAMILY,
@@ -163,10 +164,10 @@ CLAIMS: tuple[Claim, ...] = (
         "thm: fsl-hard-regime/fixed-noise", "thm: fsl-hard-regime", 484, "hard tasks: each noise with its constants",
         "For s <= 1 - 1/beta and a fixed sigma (1, and 30) the law with K_infinity and e_infinity holds for all t: so "
         "the theorem reads where its constants may depend on sigma.",
-        risk_is(functional(POWERS)),
+        IS_POWERS,
         (*GIVEN, "s <= 1 - 1/beta", "sigma the same along a ray", "all t >= 0 (checked to 1e4 M^beta)"),
         fixed_rays,
-        lambda sample: functional_law(sample, INFINITE), _infinite_mutants,
+        lambda sample: functional_law(sample, IS_POWERS), _infinite_mutants,
         regimes=HARD, beyond=unstable,
         depends=("thm: fsl-hard-regime/corrected",), family=FAMILY,
         quoted=r"\eqsim M^{-s\beta} + e(t) + \int_0^t \cK(t-z)[e(z)+\sigma^2]\gamma(z)\dd z",

@@ -12,13 +12,15 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.hypotheses import NOTHING
 from fsl_num.claims.statements import Direction, Equivalent, Ray
 from fsl_num.paper.block_constants import exact_powers
-from fsl_num.paper.functional.formulas import MODEL_PAIR, functional, risk_is
+from fsl_num.paper.functional.formulas import IS_LAW, MODEL_PAIR, functional, risk_is
 from fsl_num.paper.functional.laws import FAMILY, GIVEN, dropped, functional_law
 from fsl_num.paper.functional.rays import EVERYWHERE, all_rays, decided, rate_rays, unstable
 from fsl_num.paper.functional.runs import AFTER, EARLY, Run, model_rays, moderate_size
 from fsl_sym.proof import AllOf, equals, same_order
 from fsl_sym.symbols import E, M, N, j
 
+SILENT = risk_is(functional(MODEL_PAIR, label=False))
+ONLY_LEARNED = risk_is(functional(MODEL_PAIR, label=False, signal_too=False))
 MODEL_AT_ZERO = "lambda_j = j^-beta, theta_j^2 = j^-1 lambda_j^(s-1), beta > 1"
 
 
@@ -79,7 +81,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "thm:fsl-const-noise", "thm:fsl-const-noise", 591, "label noise of order 1 or more: the law with K_M, all t",
         "For sigma >= c the risk is of the order of the law with K_M and e_M, for every s > 0 and t >= 0.",
-        risk_is(functional(MODEL_PAIR)), (*GIVEN, "1 <= sigma^2 <= 1e60", "all t >= 0"),
+        IS_LAW, (*GIVEN, "1 <= sigma^2 <= 1e60", "all t >= 0"),
         lambda sample: [ray for ray in all_rays(sample) if loud(ray)], functional_law, dropped("delta", "e", "label"),
         beyond=lambda sample: {"sigma^2 below 1": [ray for ray in all_rays(sample) if not loud(ray)],
                                **unstable(sample)},
@@ -89,7 +91,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "thm:fsl-const-noise/any-noise", "thm:fsl-const-noise", 591, "the same for label noise as small as you like",
         "The hypothesis sigma >= c is not needed: the law holds for sigma^2 from 1e-60 on, and for sigma = 0.",
-        risk_is(functional(MODEL_PAIR)), (*GIVEN, "0 <= sigma^2 <= 1", "all t >= 0"),
+        IS_LAW, (*GIVEN, "0 <= sigma^2 <= 1", "all t >= 0"),
         lambda sample: [ray for ray in all_rays(sample) if not loud(ray) or "to zero" in ray.name],
         lambda sample: functional_law(sample, kernel=decided(sample)), dropped("delta", "e"), role="stronger",
         beyond=lambda sample: {"sigma^2 from 1 on": [ray for ray in all_rays(sample) if loud(ray)]},
@@ -99,9 +101,9 @@ CLAIMS: tuple[Claim, ...] = (
         "thm:fsl-zero-noise", "thm:fsl-zero-noise", 607, "no label noise, s <= 2 - 1/beta: the law with K_M, all t",
         "For sigma = 0 and 0 < s <= 2 - 1/beta (samples beyond are checked at the end s = 2 - 1/beta) the risk is of "
         "the order of the law with K_M and e_M for all t.",
-        risk_is(functional(MODEL_PAIR, label=False)),
+        SILENT,
         (*GIVEN, "sigma = 0", "0 < s <= 2 - 1/beta", "all t >= 0"),
-        silence, lambda sample: functional_law(sample, ("delta", "e", "batch"), kernel=False),
+        silence, lambda sample: functional_law(sample, SILENT, kernel=False),
         dropped("delta", "e"), moved=up_to_two, beyond=noisy, depends=("eq:Ke-gap",), family=FAMILY,
         quoted=r"If $s \in [0, 2 - 1/\beta]$, then for all $t \ge 0$",
     ),
@@ -109,9 +111,9 @@ CLAIMS: tuple[Claim, ...] = (
         "thm:fsl-zero-noise/any-difficulty", "thm:fsl-zero-noise", 607, "no label noise: the same for every s > 0",
         "The hypothesis s <= 2 - 1/beta is not needed: tested for s >= 5/2 - 1/beta, where the mini-batch noise of the "
         "signal leads.",
-        risk_is(functional(MODEL_PAIR, label=False)),
+        SILENT,
         (*GIVEN, "sigma = 0", "s > 2 - 1/beta", "all t >= 0"), silence,
-        lambda sample: functional_law(sample, ("delta", "e", "batch")), dropped("delta", "e", "batch"), moved=past_two,
+        lambda sample: functional_law(sample, SILENT), dropped("delta", "e", "batch"), moved=past_two,
         beyond=noisy,
         regimes=("easy",), role="stronger",
         strengthens="thm:fsl-zero-noise", depends=("thm: fsl-general-noise/all-times",), family=FAMILY,
@@ -121,9 +123,9 @@ CLAIMS: tuple[Claim, ...] = (
         "up to s = 2 - 1/beta the convolution is not needed",
         "For sigma = 0 and s <= 2 - 1/beta the term int K_M e_M gamma adds no order: the risk is of the order "
         "M^-(s beta) + e_M(t) for all t and every schedule.",
-        risk_is(functional(MODEL_PAIR, label=False, signal_too=False)),
+        ONLY_LEARNED,
         (*GIVEN, "sigma = 0", "0 < s <= 2 - 1/beta", "all t >= 0"),
-        silence, lambda sample: functional_law(sample, ("delta", "e"), kernel=False), dropped("delta", "e"),
+        silence, lambda sample: functional_law(sample, ONLY_LEARNED, kernel=False), dropped("delta", "e"),
         beyond=noisy, moved=up_to_two, role="stronger",
         strengthens="thm:fsl-zero-noise", family=FAMILY,
     ),

@@ -7,22 +7,21 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from sympy import Pow, Rational
+from sympy import Expr, Pow, Rational
 
 from fsl_num.claims.claim import Sample
 from fsl_num.claims.hypotheses import NOTHING
+from fsl_num.claims.printed_terms import measured_terms
 from fsl_num.claims.statements import Direction, Equivalent, Statement
 from fsl_num.paper.block_constants import UP_TO_CONSTANTS
-from fsl_num.paper.functional.formulas import POWERS, functional
+from fsl_num.paper.functional.formulas import IS_LAW, LAW, MEASURED, POWERS, functional
 from fsl_num.paper.functional.runs import STABILITY
 from fsl_num.validation import Array
-from fsl_sym.proof import at_most
-from fsl_sym.symbols import M, gamma, t
+from fsl_sym.proof import Formula, at_most
+from fsl_sym.symbols import E, M, gamma, t
 from fsl_sym.symbols import beta as capacity
 from fsl_sym.symbols import s as difficulty
 
-TERMS = ("delta", "e", "label", "batch")
-INFINITE = ("delta", "e_inf", "label_inf", "batch_inf")
 FAMILY = "functional law of the first M features"
 EXACT = (
     "lambda_j = j^-beta, theta_j^2 = j^-1 lambda_j^(s-1), s > 0, beta > 1, N infinite (M^-(s beta) stands as delta_M)",
@@ -36,9 +35,11 @@ EXACT = (
 GIVEN = (*EXACT, UP_TO_CONSTANTS)
 
 
-def law(sample: Sample, terms: tuple[str, ...] = TERMS) -> Callable[[Mapping[str, float], Mapping[str, Array]], Array]:
-    """The log of the sum of the named terms; an exponent that is off tilts its term by that power of M or t."""
-    s, beta = sample.point
+def law(
+    sample: Sample, order: Expr = LAW, *, lacking: str = ""
+) -> Callable[[Mapping[str, float], Mapping[str, Array]], Array]:
+    """The log of a law, or of what it is without one term; an exponent that is off tilts its term by a power."""
+    terms = [term for term in measured_terms(order, MEASURED) if term != lacking]
     claimed = exponents(sample)
 
     def total(powers: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
@@ -70,24 +71,33 @@ def printed_exponents(sample: Sample) -> dict[str, float]:
     return dict(zip(("M", "signal", "kernel"), _printed(sample.s, sample.beta), strict=True))
 
 
-def functional_law(
-    sample: Sample, terms: tuple[str, ...] = TERMS, *, direction: Direction = "both", kernel: bool = True
-) -> Equivalent:
-    """The loss is of the order of the sum of the terms; ``kernel``: the rays show the kernel's exponent.
+def functional_law(sample: Sample, formula: Formula = IS_LAW, *, kernel: bool = True) -> Equivalent:
+    """What a formula says of the risk, in numbers; ``kernel``: the rays show the kernel's exponent.
 
-    The exponents are those of the formula that is printed, the terms measured: one that is off tilts its term.
+    The terms of the order and their exponents are those of the formula: an exponent that is off tilts its term.
     """
-    powers = printed_exponents(sample)
+    powers, whole = printed_exponents(sample), law(sample, _order(formula))
     if kernel:
-        return Equivalent(law(sample, terms), powers, direction=direction)
-    whole, fixed = law(sample, terms), powers.pop("kernel")
-    return Equivalent(lambda moved, logs: whole({**moved, "kernel": fixed}, logs), powers, direction=direction)
+        return Equivalent(whole, powers, direction=_direction(formula), formulas=(formula,))
+    fixed = powers.pop("kernel")
+    return Equivalent(
+        lambda moved, logs: whole({**moved, "kernel": fixed}, logs), powers,
+        direction=_direction(formula), formulas=(formula,),
+    )  # fmt: skip
 
 
-def without(sample: Sample, term: str, terms: tuple[str, ...] = TERMS, direction: Direction = "both") -> Equivalent:
+def _order(formula: Formula) -> Expr:
+    return formula.right if formula.left == E else formula.left
+
+
+def _direction(formula: Formula) -> Direction:
+    """From which sides the risk is bounded."""
+    return "both" if formula.relation == "~" else "upper" if formula.left == E else "lower"
+
+
+def without(sample: Sample, term: str, formula: Formula = IS_LAW) -> Equivalent:
     """The law with one of its terms left out: a mutant."""
-    kept = tuple(kept_term for kept_term in terms if kept_term != term)
-    return Equivalent(law(sample, kept), exponents(sample), direction=direction)
+    return Equivalent(law(sample, _order(formula), lacking=term), exponents(sample), direction=_direction(formula))
 
 
 def power_of_size(power: float, direction: Direction = "both", *, fixed: bool = False) -> Equivalent:

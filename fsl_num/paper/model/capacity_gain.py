@@ -12,8 +12,9 @@ import numpy as np
 from sympy import Integer, Symbol, oo
 
 from fsl_num.claims.claim import ALL_REGIMES, Claim, Sample
+from fsl_num.claims.formula_laws import growth
 from fsl_num.claims.records import Judgement
-from fsl_num.claims.statements import Equivalent, Joint, Ray, growth
+from fsl_num.claims.statements import Equivalent, Joint, Ray
 from fsl_num.paper.allocation.forms import LAW, PROBLEMS, Falls, Vanishes, derivations_of, formula_of, written
 from fsl_num.paper.model.formulas import ALPHA, best
 from fsl_num.paper.model.tuned_laws import ONE_TASK, budgets_of, least_risk, richer

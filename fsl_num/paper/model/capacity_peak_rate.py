@@ -8,8 +8,8 @@ from typing import Any, Final
 import numpy as np
 
 from fsl_num.claims.claim import Claim, Sample
-from fsl_num.claims.formula_laws import parts_of
-from fsl_num.claims.statements import Joint, Ray, growth
+from fsl_num.claims.formula_laws import growth, parts_of
+from fsl_num.claims.statements import Joint, Ray
 from fsl_num.paper.allocation.forms import LAW, Chosen, Falls, derivations_of, formula_of, point, printed_choices
 from fsl_num.paper.allocation.numeric_laws import measure_allocation
 from fsl_num.paper.model.formulas import ALPHA, best_peak, falling_peak

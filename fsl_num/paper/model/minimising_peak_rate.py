@@ -13,7 +13,8 @@ from typing import Final
 import numpy as np
 
 from fsl_num.claims.claim import Claim, Sample
-from fsl_num.claims.statements import Joint, Ray, growth
+from fsl_num.claims.formula_laws import growth
+from fsl_num.claims.statements import Joint, Ray
 from fsl_num.paper.model.formulas import best_peak, falling_peak
 from fsl_num.validation import Array
 from fsl_sym.proof import same_order

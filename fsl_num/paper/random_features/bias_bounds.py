@@ -14,14 +14,15 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Direction, Statement
 from fsl_num.paper.random_features import forcing
 from fsl_num.paper.random_features.formulas import AT_ONE, ENDPOINT, RANDOM, SPECTRUM, TARGET, bias, e
-from fsl_num.paper.random_features.laws import to_one, total
+from fsl_num.paper.random_features.laws import FLOOR, law_of, to_one
 from fsl_num.paper.random_features.statements import ERRORS, FINITE_SIZE, DrawnRay, Law, OverDraws
-from fsl_sym.proof import AllOf, at_most, less, order_at_most, same_order
+from fsl_sym.proof import AllOf, Formula, at_most, less, order_at_most, same_order
 from fsl_sym.symbols import M, beta, s, t
 
 _floor = M ** (-s * beta)
 BIAS_ABOVE: Final = order_at_most(bias(t), _floor + e(t))
-BIAS_BELOW: Final = AllOf((order_at_most(_floor, bias(t)), order_at_most(e(t), bias(t))))
+BIAS_BELOW: Final = (order_at_most(_floor, bias(t)), order_at_most(e(t), bias(t)))
+BIAS_RESTATED: Final = same_order(bias(t), _floor + e(t))
 LETTERS = "b(t) is u_0'A_t'HA_t u_0, e(t) is e^_M(t) with the eigenvalues of W H W'"
 TIMES = "t = 1, (M/8)^beta, (M/2)^beta, (2M)^beta and infinity"
 BIASES_DRAWN = (
@@ -41,15 +42,14 @@ FAR_BELOW_ONE: Final = (Rational(1, 2), Rational(3, 2))
 BELOW_ONE = {"hard": ((Rational(2, 3), Rational(6)),)}
 
 
-def _law(source: float, capacity: float, direction: Direction, **wrong: Law) -> OverDraws:
-    """M^(-s beta) + e(t), or the larger of the two: of one order. For s >= 1 a larger floor is true as well, at s = 1
-    one larger by log M."""
-    floor, power = "floor M^(-s beta)", -source * capacity
-
-    def law(exponents: Mapping[str, float], logs: Mapping[str, Any]) -> Any:
-        return total(exponents.get(floor, power) * logs["M"], logs["signal"])
-
-    return OverDraws(law, {floor: power} if source < 1.0 else {}, direction, wrong, slack=SLOPES)
+def _law(sample: Sample, direction: Direction, *formulas: Formula) -> OverDraws:
+    """The sum of what the formulas compare with what is left, of the order of the largest. For s >= 1 a larger floor is
+    true as well, at s = 1 one larger by log M."""
+    source, capacity = sample.point
+    law = law_of(sample, sum(formula.left if direction == "lower" else formula.right for formula in formulas))
+    return OverDraws(
+        law, {FLOOR: -source * capacity} if source < 1.0 else {}, direction, slack=SLOPES, formulas=formulas
+    )
 
 
 def _without_logarithm(law: Law, exponents: Mapping[str, float], logs: Mapping[str, Any]) -> Any:
@@ -58,7 +58,7 @@ def _without_logarithm(law: Law, exponents: Mapping[str, float], logs: Mapping[s
 
 def _above(sample: Sample) -> OverDraws:
     """From above; a bound smaller by log M is refused."""
-    stated = _law(*sample.point, "upper")
+    stated = _law(sample, "upper", BIAS_ABOVE)
     return replace(stated, wrong={"over log M": partial(_without_logarithm, stated.law)})
 
 
@@ -71,7 +71,7 @@ def _above_mutants(sample: Sample) -> dict[str, Statement]:
 
 
 def _below(sample: Sample) -> OverDraws:
-    return _law(*sample.point, "lower")
+    return _law(sample, "lower", *BIAS_BELOW)
 
 
 def _below_mutants(sample: Sample) -> dict[str, Statement]:
@@ -113,7 +113,7 @@ CLAIMS: tuple[Claim, ...] = (
         "lem:bias_lower_bound", "lem:bias_lower_bound", 2663, "what random features leave, from below",
         "u_0'A_t'H A_t u_0 >= c max{M^-(s beta), e^_M(t)} at every t and for every s > 0. The paper's argument does "
         "not show it.",
-        BIAS_BELOW, (SPECTRUM, TARGET, LETTERS, *RANDOM),
+        AllOf(BIAS_BELOW), (SPECTRUM, TARGET, LETTERS, *RANDOM),
         _left, _below, _below_mutants,
         judged_by="for s > 1 judged by the larger floor of random features",
         depends=("lem: random_eigen/corrected",), family="random-left",
@@ -126,9 +126,9 @@ CLAIMS: tuple[Claim, ...] = (
         "As restated, the laws of constant rates and of exponential decay hold for the random projection as well, for "
         "every s: without noise what is left is of the order of M^-(s beta) + e^_M(t). For s > 1 it is M^-beta at the "
         "end, M^-beta log M at s = 1.",
-        same_order(bias(t), _floor + e(t)), (SPECTRUM, TARGET, LETTERS, "every s > 0", "B so large that the noise "
+        BIAS_RESTATED, (SPECTRUM, TARGET, LETTERS, "every s > 0", "B so large that the noise "
          "does not count", *RANDOM),
-        forcing.rays, lambda sample: _law(*sample.point, "both"), corrected_by="prop:volterra-random/forcing",
+        forcing.rays, lambda sample: _law(sample, "both", BIAS_RESTATED), corrected_by="prop:volterra-random/forcing",
         depends=("lem: random_eigen/corrected",), family="random-left",
         probability=BIASES_DRAWN, extra_points={"easy": ((Rational(3, 2), Rational(2)),)},
         quoted="or for the random case with probability at least",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from sympy import Expr, Function, Identity, Integral, MatrixSymbol, Rational, Symbol
 
 from fsl_sym.proof import Formula, same_order
 from fsl_sym.random_features import FEATURES
-from fsl_sym.symbols import sigma, t, z
+from fsl_sym.symbols import M, beta, s, sigma, t, z
 
 mu, nu, pi, risk, bias, returned, _gamma = (Function(name) for name in ("mu", "nu", "pi", "E", "b", "G", "gamma"))
 small, large, most = (Symbol(name, positive=True) for name in ("c_1", "c_2", "c"))
@@ -63,7 +64,27 @@ _A, H, S, R = (square(name) for name in ("A_t", "H", "S", "R"))
 left_at = _A.T * H * _A
 
 
+def injected(kernel: Expr, source: Expr) -> Integral:
+    """The noise that a source injects, with the label noise, as far as it is not forgotten."""
+    return Integral(kernel * (source + sigma**2) * _gamma(z), (z, 0, t))
+
+
 def law(left: Expr | int, signal: Expr, kernel: Expr, source: Expr) -> Formula:
     """E(t) of the order of what is left, the signal, and the noise that the source injects."""
-    noise = Integral(kernel * (source + sigma**2) * _gamma(z), (z, 0, t))
-    return same_order(risk(t), left + signal + noise)
+    return same_order(risk(t), left + signal + injected(kernel, source))
+
+
+MEASURED: Final[Mapping[Expr, str]] = {
+    M ** (-s * beta): "M^(-s beta)",
+    floor_value: "floor",
+    (1 + t) ** -s: "(1 + t)^-s",
+    e(t): "signal",
+    leaky(t): "signal and leak",
+    bias(t): "left",
+    injected((1 + t - z) ** (1 / beta - 2), (1 + z) ** -s): "power",
+    injected(kernel(t - z), e(z)): "functional",
+    injected(kernel(t - z), leaky(z)): "functional with leak",
+    injected(kernel(t - z), risk(z)): "volterra",
+    injected(returned(t - z), risk(z)): "volterra",
+}
+"""The terms of a law, and their names along rays; tr(S A_t'HA_t S) is K(t) of the eigenvalues of W H W'."""

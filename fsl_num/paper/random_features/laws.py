@@ -1,26 +1,33 @@
 """The laws of random features as logarithms: the paper's and ours, in the variables of the measurements.
 
-Variables are the logarithms of the terms of :mod:`fsl_num.paper.random_features.terms` for one draw and time, and
-the integrals of :mod:`fsl_num.paper.random_features.risks`. The exponents are what a check must resolve.
+The terms of a law are those of its formula; variables are the logarithms of the terms of
+:mod:`fsl_num.paper.random_features.terms` for one draw and time, and the integrals of
+:mod:`fsl_num.paper.random_features.risks`. The exponents are what a check must resolve.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import reduce
 from typing import Any
 
 import numpy as np
-from sympy import Integer
+from sympy import Expr, Integer
 
 from fsl_num.claims.claim import Sample
+from fsl_num.claims.printed_terms import measured_terms
 from fsl_num.claims.statements import Statement
+from fsl_num.paper.random_features.formulas import MEASURED
 from fsl_num.paper.random_features.statements import FINITE_SIZE, Law, OverDraws
+from fsl_sym.proof import Formula
 
 Logs = Mapping[str, Any]
 Exponents = Mapping[str, float]
-SOURCE = "s"
+SOURCE = "s in M^(-s beta)"
+FLOOR = "floor M^(-s beta)"
+SIGNAL_POWER = "s in (1+t)^-s"
+KERNEL_POWER = "2 - 1/beta"
 SATURATED = "min(s, 1)"
 SHARE = "1 - 1/beta (of t in the leak)"
 
@@ -30,35 +37,44 @@ def total(*parts: Any) -> Any:
     return reduce(np.logaddexp, parts)
 
 
-def corrected(
-    sample: Sample, *integrals: str, signal: str = "signal", floor: str = "floor", with_leak: bool = True
-) -> Law:
-    """floor + e(t) + leak(t), and the integrals named; exponents are of kappa in the floor and the leak."""
-    saturated = min(1.0, sample.point[0])
+def law_of(sample: Sample, order: Expr, **instead: str) -> Law:
+    """A printed sum of terms; an exponent that is off tilts its term by a power of M, kappa or t.
+
+    ``instead``: for wrong versions, what is taken for the measured term of a name ("" for nothing).
+    """
+    names = [name for term in measured_terms(order, MEASURED) for name in term.split(" and ")]
+    taken = {name: instead.get(name, name) for name in names}
 
     def law(exponents: Exponents, logs: Logs) -> Any:
-        parts = [logs[floor] + (exponents[SATURATED] - saturated) * logs["kappa"], logs[signal]]
-        if with_leak:
-            known = 1.0 - 1.0 / sample.point[1]
-            parts.append(logs["leak"] + (exponents.get(SHARE, known) - known) * logs["kappa"])
-        return total(*parts, *(logs[name] for name in integrals))
+        return total(*(_term(sample, name, kept, exponents, logs) for name, kept in taken.items() if kept))
 
     return law
+
+
+def _term(sample: Sample, name: str, taken: str, exponents: Exponents, logs: Logs) -> Any:
+    s, beta = sample.point
+
+    def off(exponent: str, known: float) -> float:
+        return exponents.get(exponent, known) - known
+
+    match name:
+        case "M^(-s beta)":
+            return exponents.get(FLOOR, -exponents.get(SOURCE, s) * beta) * logs["M"]
+        case "(1 + t)^-s":
+            return -exponents.get(SIGNAL_POWER, s) * logs["1 + t"]
+        case "power":
+            return logs[taken] - off(KERNEL_POWER, 2.0 - 1.0 / beta) * logs["1 + t"]
+        case "floor":
+            return logs[taken] + off(SATURATED, min(1.0, s)) * logs["kappa"]
+        case "leak":
+            return logs[taken] + off(SHARE, 1.0 - 1.0 / beta) * logs["kappa"]
+    return logs[taken]
 
 
 def corrected_exponents(sample: Sample, *, share: bool = False) -> dict[str, float]:
     """min(s, 1), and where asked for the power of t in the leak (in the easy regime: elsewhere it decides nothing)."""
     exponents = {SATURATED: min(1.0, sample.point[0])}
     return exponents | ({SHARE: 1.0 - 1.0 / sample.point[1]} if share and sample.regime == "easy" else {})
-
-
-def printed(beta: float, *integrals: str) -> Law:
-    """M^(-s beta) + e(t), and the integrals named."""
-
-    def law(exponents: Exponents, logs: Logs) -> Any:
-        return total(-exponents[SOURCE] * beta * logs["M"], logs["signal"], *(logs[name] for name in integrals))
-
-    return law
 
 
 def to_one(s: Any, beta: Any) -> tuple[Any, Any]:
@@ -71,22 +87,30 @@ def finite_size(sample: Sample) -> float:
     return float(FINITE_SIZE + 0.15 * 32.0 ** (1.0 - sample.point[1]))
 
 
-def printed_law(integral: str, sample: Sample) -> OverDraws:
-    """That the risk is of the order of the printed law with an integral, "functional" or "volterra"."""
-    law = printed(sample.point[1], integral)
-    return OverDraws(law, {SOURCE: sample.point[0]}, finite_size=finite_size(sample))
+def risk_law(formula: Formula, exponents: Callable[[Sample], Mapping[str, float]], sample: Sample) -> OverDraws:
+    """What a formula says of the order of the risk, with the exponents that are put to the test."""
+    law = law_of(sample, formula.right)
+    return OverDraws(law, exponents(sample), finite_size=finite_size(sample), formulas=(formula,))
 
 
-def corrected_law(integral: str, sample: Sample) -> OverDraws:
-    """The same of the corrected law."""
-    law = corrected(sample, integral)
-    return OverDraws(law, corrected_exponents(sample), finite_size=finite_size(sample))
+def source_exponent(sample: Sample) -> dict[str, float]:
+    """s, of the printed laws."""
+    return {SOURCE: sample.point[0]}
 
 
-def corrected_law_mutants(integral: str, sample: Sample) -> dict[str, Statement]:
+def hard_exponents(sample: Sample) -> dict[str, float]:
+    """The three exponents of the hard regime."""
+    s, beta = sample.point
+    return {SOURCE: s, SIGNAL_POWER: s, KERNEL_POWER: 2.0 - 1.0 / beta}
+
+
+def corrected_law_mutants(formula: Formula, sample: Sample) -> dict[str, Statement]:
     """The corrected law without its integral, or that of the first M features where the two differ."""
-    statement = corrected_law(integral, sample)
+    statement = risk_law(formula, corrected_exponents, sample)
     if sample.point[0] <= 1.0:
-        return {"no noise returns": replace(statement, law=corrected(sample))}
-    first = corrected(sample, integral, floor="top", with_leak=False)
+        (noise,) = (
+            name for name in measured_terms(formula.right, MEASURED) if name not in ("floor", "signal and leak")
+        )
+        return {"no noise returns": replace(statement, law=law_of(sample, formula.right, **{noise: ""}))}
+    first = law_of(sample, formula.right, floor="top", leak="")
     return {"the law of the first M features": replace(statement, law=first)}

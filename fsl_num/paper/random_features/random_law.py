@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from sympy import Rational, Trace
@@ -15,7 +15,6 @@ from fsl_num.paper.random_features import formulas, laws
 from fsl_num.paper.random_features.formulas import HATS, LEFT, H, S, e, floor_value, kernel, law, leaky, square, u
 from fsl_num.paper.random_features.identities import CASES, COLUMNS, ROUNDING, TIMES, Point, Table, case, forgetting
 from fsl_num.paper.random_features.risks import rays
-from fsl_num.paper.random_features.statements import Law, OverDraws
 from fsl_sym.proof import at_most, equals
 from fsl_sym.random_features import sign_derivation
 from fsl_sym.symbols import M, beta, s, t, z
@@ -23,30 +22,10 @@ from fsl_sym.symbols import M, beta, s, t, z
 HARD: Final = law(M ** (-s * beta), (1 + t) ** -s, (1 + t - z) ** (1 / beta - 2), (1 + z) ** -s)
 PRINTED_LAW: Final = law(M ** (-s * beta), e(t), kernel(t - z), e(z))
 LAW: Final = law(floor_value, leaky(t), kernel(t - z), leaky(z))
-FLOOR_POWER = "s in M^(-s beta)"
-SIGNAL_POWER = "s in (1+t)^-s"
-KERNEL_POWER = "2 - 1/beta"
 STEEP = {"edge": ((Rational(3, 4), Rational(4)),)}
 _X, _Y = square("X"), square("Y")
 SIGNS: Final = equals(Trace((_X * S * u).T * H * (_X * S * u)), Trace((_Y * u).T * H * (_Y * u)))
 """The risk that X leaves of S u, and Y of u."""
-
-
-def hard(sample: Sample) -> Law:
-    """M^(-s beta) + (1+t)^-s + the integral of (1+t-z)^-(2-1/beta) [(1+z)^-s + sigma^2] gamma."""
-    _, beta = sample.point
-
-    def law(exponents: laws.Exponents, logs: laws.Logs) -> Any:
-        kernel = logs["power"] - (exponents[KERNEL_POWER] - (2.0 - 1.0 / beta)) * logs["1 + t"]
-        return laws.total(-exponents[FLOOR_POWER] * beta * logs["M"], -exponents[SIGNAL_POWER] * logs["1 + t"], kernel)
-
-    return law
-
-
-def hard_exponents(sample: Sample) -> dict[str, float]:
-    """The three exponents of the hard regime."""
-    s, beta = sample.point
-    return {FLOOR_POWER: s, SIGNAL_POWER: s, KERNEL_POWER: 2.0 - 1.0 / beta}
 
 
 def sign_risks(sample: Sample) -> Table:
@@ -79,7 +58,7 @@ CLAIMS: tuple[Claim, ...] = (
         "For s <= 1 - 1/beta the excess risk with random features is of the order of M^(-s beta) + (1+t)^-s + the "
         "integral of (1+t-z)^-(2-1/beta) [(1+z)^-s + sigma^2] gamma, before and after t = M^beta.",
         HARD, (formulas.SPECTRUM, formulas.TARGET, at_most(s, 1 - 1 / beta), *formulas.RANDOM, *formulas.TRAINING),
-        rays, lambda sample: OverDraws(hard(sample), hard_exponents(sample), finite_size=laws.finite_size(sample)),
+        rays, partial(laws.risk_law, HARD, laws.hard_exponents),
         regimes=("edge", "hard"),
         depends=("lem: random_eigen/corrected", "prop:volterra-random/corrected"), family="random-risks",
         probability=formulas.RISKS, extra_points=STEEP,
@@ -92,7 +71,7 @@ CLAIMS: tuple[Claim, ...] = (
         PRINTED_LAW,
         (formulas.SPECTRUM, formulas.TARGET, at_most(s, 1), HATS, formulas.ENDPOINT, *formulas.RANDOM,
          *formulas.TRAINING),
-        rays, partial(laws.printed_law, "functional"),
+        rays, partial(laws.risk_law, PRINTED_LAW, laws.source_exponent),
         depends=("prop:volterra-random",), corrected_by="thm: fsl-random/corrected", family="random-risks",
         probability=formulas.RISKS, extra_points=formulas.AT_ONE, moved=laws.to_one,
         quoted=r"and $s\in(0,1]$",
@@ -105,8 +84,8 @@ CLAIMS: tuple[Claim, ...] = (
         "paper's law.",
         LAW, (formulas.SPECTRUM, formulas.TARGET, HATS, LEFT, "s > 0", *formulas.RANDOM, *formulas.TRAINING),
         rays,
-        partial(laws.corrected_law, "functional with leak"),
-        partial(laws.corrected_law_mutants, "functional with leak"),
+        partial(laws.risk_law, LAW, laws.corrected_exponents),
+        partial(laws.corrected_law_mutants, LAW),
         depends=("prop:volterra-random/corrected",), family="random-risks", role="corrected",
         probability=formulas.RISKS,
         extra_points=formulas.STEEPER,

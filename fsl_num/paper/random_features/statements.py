@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fsl_num.claims.records import Judgement, beside
-from fsl_num.claims.statements import Direction, NothingCompared, Ray, WithoutExponents, curves_of
+from fsl_num.claims.statements import Direction, NothingCompared, OfFormulas, Ray, WithoutExponents, curves_of
 from fsl_num.paper.model.statements import FailureRate
 from fsl_num.validation import Array
 
@@ -76,7 +76,7 @@ def slope(sizes: Sequence[int], ratios: Sequence[Array]) -> tuple[float, float]:
 
 
 @dataclass(frozen=True)
-class OverDraws:
+class OverDraws(OfFormulas):
     """measured is equivalent to law(exponents), with constants that do not drift with M.
 
     Judged by the slope of the mean log ratio over the last three quarters of the model sizes, within ``finite_size``
@@ -171,7 +171,7 @@ class OverDraws:
 
 
 @dataclass(frozen=True)
-class Between(WithoutExponents):
+class Between(OfFormulas, WithoutExponents):
     """measured/law(no exponents) lies in [``lower``, ``upper``] for every draw, up to ``rounding``."""
 
     law: Law
@@ -204,7 +204,7 @@ class Between(WithoutExponents):
 
 
 @dataclass(frozen=True)
-class RareFailures(WithoutExponents):
+class RareFailures(OfFormulas, WithoutExponents):
     """The ratio to the law leaves the bounds of a pilot size, at some time, with a probability of at most exp(-rate M).
 
     The values of the ray are arrays (draws, times); the first size is the pilot, whose draws say the bounds.
@@ -236,7 +236,7 @@ class RareFailures(WithoutExponents):
 
 
 @dataclass(frozen=True)
-class SharpOverDraws:
+class SharpOverDraws(OfFormulas):
     """The mean over draws of measured/claimed tends to 1: it is within ``remainder``/M and five standard errors of it.
 
     Five, so that the largest of a hundred means stays within them.
@@ -276,7 +276,7 @@ class SharpOverDraws:
 
 
 @dataclass(frozen=True)
-class Within(WithoutExponents):
+class Within(OfFormulas, WithoutExponents):
     """Every number measured lies in [``lower``, ``upper``], and the largest reaches ``attained``.
 
     Measured are pairs (name, value); for inequalities that hold for every W. ``rounding`` is what both ends allow.

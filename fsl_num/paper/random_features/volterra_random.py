@@ -37,17 +37,14 @@ RECURSION: Final = law(0, bias(t), returned(t - z), risk(z))
 FORCING: Final = same_order(bias(t), floor_value + leaky(t))
 
 
-def _history(*parts: str) -> Law:
-    return lambda exponents, logs: laws.total(*(logs[name] for name in parts))
-
-
 def _recursion(sample: Sample) -> Between:
-    wrong = {
-        "nothing is left of the target": _history("volterra"),
-        "no noise returns": _history("left"),
-        "twice the noise": _history("left", "volterra", "volterra"),
+    history = laws.law_of(sample, RECURSION.right)
+    wrong: dict[str, Law] = {
+        "nothing is left of the target": laws.law_of(sample, RECURSION.right, left=""),
+        "no noise returns": laws.law_of(sample, RECURSION.right, volterra=""),
+        "twice the noise": lambda exponents, logs: laws.total(history(exponents, logs), logs["volterra"]),
     }
-    return Between(_history("left", "volterra"), 1.0, 2.0, wrong)
+    return Between(history, 1.0, 2.0, wrong, formulas=(RECURSION,))
 
 
 def _left(sample: Sample) -> dict[str, Any]:
@@ -55,13 +52,14 @@ def _left(sample: Sample) -> dict[str, Any]:
     return {"equivalence": forcing.rays(sample), "failures": forcing.fixed_grid(s, beta, sample.seed)}
 
 
-def _left_law(sample: Sample, **options: Any) -> Joint:
+def _left_law(sample: Sample, **instead: str) -> Joint:
     exponents = laws.corrected_exponents(sample, share=True)
-    law = laws.corrected(sample, **options)
+    law = laws.law_of(sample, FORCING.right)
+    wrong = laws.law_of(sample, FORCING.right, **instead)
     return Joint(
         {
-            "equivalence": OverDraws(law, exponents, slack=forcing.EARLY),
-            "failures": RareFailures(laws.corrected(sample), exponents, RATE),
+            "equivalence": OverDraws(wrong, exponents, slack=forcing.EARLY, formulas=(FORCING,)),
+            "failures": RareFailures(law, exponents, RATE, formulas=(FORCING,)),
         }
     )
 
@@ -74,7 +72,7 @@ def _left_mutants(sample: Sample) -> dict[str, Statement]:
     if abs(1.0 + beta * (s - 1.0)) > 0.5:  # near s = 1 - 1/beta all coordinates are alike
         mutants["the target in reverse order"] = _left_law(sample, signal="reversed signal")
     if s > 1.0:
-        mutants["no leak"] = _left_law(sample, with_leak=False)
+        mutants["no leak"] = _left_law(sample, leak="")
         mutants["the floor of the first M features"] = _left_law(sample, floor="top")
     return mutants
 
@@ -87,7 +85,7 @@ CLAIMS: tuple[Claim, ...] = (
         PRINTED_VOLTERRA,
         (formulas.SPECTRUM, formulas.TARGET, at_most(s, 1), HATS, formulas.ENDPOINT, *formulas.RANDOM,
          *formulas.TRAINING),
-        rays, partial(laws.printed_law, "volterra"),
+        rays, partial(laws.risk_law, PRINTED_VOLTERRA, laws.source_exponent),
         depends=("lem:trace_analysis_appendix", "lem:bias_upper_bound", "lem:bias_lower_bound"),
         corrected_by="prop:volterra-random/corrected", family="random-risks", probability=formulas.RISKS,
         extra_points=formulas.AT_ONE, moved=laws.to_one,
@@ -97,8 +95,8 @@ CLAIMS: tuple[Claim, ...] = (
         "prop:volterra-random/corrected", "prop:volterra-random", 2473, "the Volterra equation, every s > 0",
         "For every s > 0 the same with F + e~(t), of thm: fsl-random/corrected, for M^(-s beta) + e^(t).",
         VOLTERRA, (formulas.SPECTRUM, formulas.TARGET, HATS, LEFT, "s > 0", *formulas.RANDOM, *formulas.TRAINING),
-        rays, partial(laws.corrected_law, "volterra"),
-        partial(laws.corrected_law_mutants, "volterra"), depends=("prop:volterra-random/forcing",),
+        rays, partial(laws.risk_law, VOLTERRA, laws.corrected_exponents),
+        partial(laws.corrected_law_mutants, VOLTERRA), depends=("prop:volterra-random/forcing",),
         family="random-risks",
         role="corrected", probability=formulas.RISKS, extra_points=formulas.STEEPER,
     ),

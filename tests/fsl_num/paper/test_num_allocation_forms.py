@@ -5,8 +5,9 @@ import pytest
 from sympy import Rational
 
 from fsl_num.claims.claim import Sample
+from fsl_num.claims.formula_laws import growth
 from fsl_num.claims.registry import theorem_files
-from fsl_num.claims.statements import Ray, growth
+from fsl_num.claims.statements import Ray
 from fsl_num.paper.allocation.forms import End, Vanishes, at_least, point, printed_claim, statement_of
 from fsl_sym.allocation import optimal_allocation
 

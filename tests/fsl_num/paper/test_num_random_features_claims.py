@@ -175,8 +175,8 @@ def test_the_tail_of_a_square_projection_is_ill_conditioned():
 def test_the_printed_law_is_the_corrected_one_without_floor_and_leak():
     sample = Sample("hard", 0.5, 4.0)
     logs = {"M": 2.0, "kappa": -8.0, "floor": -4.0, "signal": -3.0, "leak": -np.inf}
-    first = laws.printed(4.0)({laws.SOURCE: 0.5}, logs)
-    second = laws.corrected(sample)(laws.corrected_exponents(sample), logs)
+    first = laws.law_of(sample, M ** (-s * beta) + e(t))({laws.SOURCE: 0.5}, logs)
+    second = laws.law_of(sample, floor_value + leaky(t))(laws.corrected_exponents(sample), logs)
     assert first == pytest.approx(second) == pytest.approx(np.log(np.exp(-3.0) + np.exp(-4.0)))
 
 
