@@ -3,8 +3,9 @@
 A statement that is made from the formula cannot differ from it. One that is written for itself could: the formula that
 is printed would be another than the one that is measured. A statement that is read from formulas judges those and no
 other. Orders are compared at letters drawn at random, and an order from both sides is judged from both. Bounds are
-compared with their constants at a problem that the statement names (``printed_bounds``). What is none of these is not
-compared; of an order that holds a sum, an integral or a function without a value, only from which sides it is judged.
+compared with their constants at a problem that the statement names (``printed_bounds``). Where a claim gives instances,
+its equations hold there as they are printed, and its bounds are attained. What is none of these is not compared; of an
+order that holds a sum, an integral or a function without a value, only from which sides it is judged.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from sympy.core.function import AppliedUndef
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import compiled, parts_of
+from fsl_num.claims.instances import holds_at
 from fsl_num.claims.printed_values import value_of
 from fsl_num.claims.statements import Direction, Joint
 from fsl_num.validation import Array
@@ -69,10 +71,14 @@ def agreement(claim: Claim, sample: Sample, statement: Any) -> Agreement:
     leaves = list(_leaves(statement))
     laws = [_Judged(values, leaf.direction) for leaf in leaves if (values := _law_values(leaf)) is not None]
     read = [getattr(leaf, "formulas", ()) for leaf in leaves]
+    instances = () if claim.instances is None else claim.instances(sample)
     parts: dict[bool | None, list[Formula]] = {True: [], False: [], None: []}
     for part in parts_of(claim.formula):
         if any(part in formulas for formulas in read):
             parts[True].append(part)
+            continue
+        if instances and (holds := holds_at(part, instances)) is not None:
+            parts[holds].append(part)
             continue
         if part.relation not in _ORDERS or part.right in (0, oo):
             parts[None].append(part)

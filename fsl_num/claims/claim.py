@@ -63,6 +63,8 @@ class Claim:
     hypotheses hold, and away from borders at which two forms are alike; by default the point itself. ``values`` are
     those that the measurement gives to letters of the formula at every point. ``own`` are the points that it takes
     in the place of one, where it has its own.
+    ``instances(sample)`` puts numbers, matrices and functions that are measured in for all letters of the formula: at
+    each it holds as it is printed, and its bounds are attained.
     ``judged_by`` says by what else than itself an order of the formula is judged, where the statement has no such law.
     ``beyond(sample)`` is the same measured where a hypothesis may not hold: name -> a measurement, of a joint statement
     some of its parts. With all of its hypotheses but one it shows whether the claim needs that one.
@@ -94,6 +96,7 @@ class Claim:
     values: Mapping[Any, tuple[Any, ...]] = field(default_factory=dict)
     own: Callable[[Any, Any], Sequence[tuple[Any, Any]]] = lambda s, beta: ((s, beta),)
     judged_by: str = ""
+    instances: Callable[[Sample], Sequence[Mapping[Any, Any]]] | None = None
     beyond: Callable[[Sample], Mapping[str, Any]] | None = None
 
     def __post_init__(self) -> None:

@@ -14,14 +14,15 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Joint, Sharp, Statement
 from fsl_num.paper.model.formulas import KURTOSES, KURTOSIS, LEAST, MOST, SPECTRUM, H
 from fsl_num.paper.model.measurements import FEATURE_COUNT, cloud, eigenvalues, extreme_vectors
-from fsl_num.paper.model.statements import Bracket, Operator
+from fsl_num.paper.model.statements import Bracket, Operator, extreme_directions
 from fsl_num.validation import Array
 from fsl_sym.model_identities import FEATURES, PHI
 from fsl_sym.proof import AllOf, Mean, at_most, equals
 
 _A = MatrixSymbol("A", FEATURES, FEATURES)
 _along = MatrixSymbol("d", FEATURES, 1)
-_FOURTH = Mean(PHI * PHI.T * _A * PHI * PHI.T) - H * _A * H
+_MEAN = Mean(PHI * PHI.T * _A * PHI * PHI.T)
+_FOURTH = _MEAN - H * _A * H
 INDEPENDENT = ("uniform", "rademacher", "laplace")
 NORMAL = "normal features of covariance H"
 ENTRY_ROUNDING = 1e-8
@@ -147,8 +148,25 @@ def dense_matrices() -> dict[str, Array]:
     }
 
 
+def _instances(operators: Sequence[Operator]) -> list[dict[Any, Any]]:
+    """What the letters of the bounds are in the extreme directions of operators."""
+    instances = []
+    for operator in operators:
+        assert operator.matrix is not None
+        mean = operator.value + operator.base @ operator.matrix @ operator.base
+        known = {_MEAN: mean, H: operator.base, _A: operator.matrix}
+        known |= dict(zip((_positive, _negative), _signed_parts(operator), strict=True))
+        instances += [{**known, _along: direction} for direction in extreme_directions(operator)]
+    return instances
+
+
 def _independent(sample: Sample) -> Joint:
-    return Joint({name: Bracket(*best_constants(KURTOSES[name])) for name in INDEPENDENT})
+    return Joint(
+        {
+            name: Bracket(*best_constants(KURTOSES[name]), formulas=BEST_CONSTANTS.parts)  # type: ignore[arg-type]
+            for name in INDEPENDENT
+        }
+    )
 
 
 def _independent_mutants(sample: Sample) -> dict[str, Statement]:
@@ -197,7 +215,7 @@ CLAIMS: tuple[Claim, ...] = (
         HYPERCONTRACTIVITY, (SPECTRUM, NORMAL),
         lambda sample: fourth_moments("gaussian", sample),
         lambda sample: Bracket(*best_constants(KURTOSES["gaussian"]), wrong={"A where H stands outside": matrix_bound}),
-        family="fourth-moments",
+        family="fourth-moments", instances=lambda sample: _instances(fourth_moments("gaussian", sample)),
         role="corrected",
     ),
     Claim(
@@ -217,6 +235,7 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: {"identity": fourth_moment_entries(sample),
                         "bounds": fourth_moments("gaussian", sample)},
         _fourth_moment, family="fourth-moments",
+        instances=lambda sample: _instances(fourth_moments("gaussian", sample)),
         quoted=r"\tr(\bH \bA)\bH  \preceq"
                r" \EE \left[\bx\bx^\top \bA \bx\bx^\top - \bH \bA\bH \right] = \tr(\bH \bA) \bH + \bH \bA\bH"
                r" \preceq 2\tr(\bH \bA)\bH",
@@ -229,6 +248,6 @@ CLAIMS: tuple[Claim, ...] = (
         (SPECTRUM, NORMAL, "A symmetric, of both signs"),
         indefinite_moments,
         lambda sample: Bracket(1.0, 2.0, signed_bound, wrong={"the lemma for every symmetric A": trace_bound}),
-        family="fourth-moments", role="own",
+        family="fourth-moments", role="own", instances=lambda sample: _instances(indefinite_moments(sample)),
     ),
 )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from sympy import Expr, Trace
@@ -33,7 +33,7 @@ from fsl_num.paper.model.formulas import (
 from fsl_num.paper.model.gradients import NOISE, cases
 from fsl_num.paper.model.hypercontractivity import best_constants
 from fsl_num.paper.model.measurements import gradient_noises
-from fsl_num.paper.model.statements import Bracket, Operator, base_bound
+from fsl_num.paper.model.statements import Bracket, Operator, base_bound, extreme_directions
 from fsl_num.paper.model.tables import Numbers, table
 from fsl_num.simulate.noise_covariance import noise_covariance
 from fsl_num.validation import Array
@@ -94,6 +94,23 @@ def noise_formula(sample: Sample, *, label: float = 1.0, mean: float = 0.0, four
     return covariances
 
 
+def noise_instances(sample: Sample, *, labels: bool = True) -> list[dict[Any, Any]]:
+    """What the letters of the bounds are in the extreme directions of normal features; of W H W' the root is W.
+
+    ``labels``: with their noise.
+    """
+    least, most = best_constants(KURTOSES["gaussian"])
+    operators = gradient_noises("gaussian", sample)
+    if not labels:
+        operators = tuple(replace(operator, value=operator.value - operator.noise * operator.base, noise=0.0)
+                          for operator in operators)  # fmt: skip
+    return [
+        {SIGMA: operator.value, W: np.linalg.cholesky(operator.base), H: np.eye(len(operator.base)), LEAST: least,
+         MOST: most, E: operator.size / 2, sigma: math.sqrt(operator.noise), DIRECTION: direction}
+        for operator in operators for direction in extreme_directions(operator)
+    ]  # fmt: skip
+
+
 def _noise(sample: Sample) -> Joint:
     wrong = {"E for 2E": halved_noise_bound, "without the labels' noise": base_bound}
     families = ("gaussian", "uniform", "rademacher")
@@ -121,7 +138,8 @@ CLAIMS: tuple[Claim, ...] = (
         NOISE_BOUNDS, (SPECTRUM, TARGET, "E is the excess risk at v", "rho_-, rho_+ the constants of the features",
          "normal, uniform and sign features", "first and random features, N = 4"),
         lambda sample: {name: gradient_noises(name, sample) for name in ("gaussian", "uniform", "rademacher")},
-        _noise, _noise_mutants, depends=("assumption: hypercontractivity/corrected",), family="gradient-noise",
+        _noise, _noise_mutants, instances=noise_instances,
+        depends=("assumption: hypercontractivity/corrected",), family="gradient-noise",
         quoted=r"(2\rho_{-}\cE(\bv) + \sigma^2)\, \nabla^2 \cR(\bv)",
     ),
     Claim(
@@ -132,7 +150,7 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: Joint({name: Bracket(*best_constants(KURTOSES[name]), noise_bound)
                               for name in ("gaussian", "rademacher")}),
         depends=("assumption: hypercontractivity/corrected", "lemma: noise-covariance/formula"),
-        family="gradient-noise",
+        family="gradient-noise", instances=noise_instances,
         quoted=r"(2\rho_{-}\cE(\bv) + \sigma^2)\, \bW\bH\bW^\top",
     ),
     Claim(

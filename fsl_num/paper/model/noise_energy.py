@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -14,6 +15,7 @@ from fsl_num.paper.model import formulas
 from fsl_num.paper.model.gradients import cases
 from fsl_num.paper.model.hypercontractivity import best_constants
 from fsl_num.paper.model.measurements import gradient_noises
+from fsl_num.paper.model.noise_covariance import noise_instances
 from fsl_num.paper.model.statements import Bracket, Operator
 from fsl_num.paper.model.tables import Numbers, table
 from fsl_num.simulate.noise_covariance import noise_covariance
@@ -90,6 +92,7 @@ CLAIMS: tuple[Claim, ...] = (
         (*formulas.ANY, *formulas.MEANS, "normal and uniform features", "sigma = 0 and E = 0 included"),
         lambda sample: {family: _energies(family, sample) for family in ("gaussian", "uniform")}, _energy_statement,
         depends=("lemma: noise-covariance-main",), family="gradient-noise",
+        instances=partial(noise_instances, labels=False),
         quoted=r"\cR(\bv)\,\bm{n}^\top \nabla^2 \cR(\bv)\bm{n}",
     ),
     Claim(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from fsl_num.claims.records import Judgement
-from fsl_num.claims.statements import Direction, NothingCompared, Ray, WithoutExponents
+from fsl_num.claims.statements import Direction, NothingCompared, OfFormulas, Ray, WithoutExponents
 from fsl_num.validation import Array
 
 ROUNDING = 1e-9
@@ -44,13 +44,21 @@ class Operator:
 Bound = Callable[[Operator, float], Array]
 
 
+def extreme_directions(operator: Operator) -> tuple[Array, Array]:
+    """Columns d for which d'value d is least and largest, in units of d'base d."""
+    from scipy.linalg import eigh
+
+    vectors = eigh(operator.value - operator.noise * operator.base, operator.base)[1]
+    return vectors[:, :1], vectors[:, -1:]
+
+
 def base_bound(operator: Operator, rho: float) -> Array:
     """rho size base: rho tr(HA) H."""
     return rho * operator.size * operator.base
 
 
 @dataclass(frozen=True)
-class Bracket(WithoutExponents):
+class Bracket(OfFormulas, WithoutExponents):
     """bound(lower) <= value <= bound(upper) for every operator measured, in the order of symmetric matrices.
 
     Where ``attained``, both constants must also be the best ones: some operator measured reaches each of them.

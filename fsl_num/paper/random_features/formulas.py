@@ -60,8 +60,8 @@ def square(name: str, size: Symbol = FEATURES) -> MatrixSymbol:
     return MatrixSymbol(name, size, size)
 
 
-_A, H, S, R = (square(name) for name in ("A_t", "H", "S", "R"))
-left_at = _A.T * H * _A
+A, H, S, R = (square(name) for name in ("A_t", "H", "S", "R"))
+left_at = A.T * H * A
 
 
 def injected(kernel: Expr, source: Expr) -> Integral:

@@ -62,6 +62,16 @@ def left_of(sample: Sample, number: int, time: float) -> Array:
     return np.asarray((decayed.T * eigenvalues) @ decayed)
 
 
+def instances(
+    sample: Sample, values: Callable[[Array, Array, Array, float], Mapping[Any, Any]]
+) -> list[Mapping[Any, Any]]:
+    """What letters are, made of W, the root of H, A_t and the time, in every case at every time."""
+    return [
+        values(projection, np.diag(np.sqrt(eigenvalues)), forgetting(projection, eigenvalues, time), time)
+        for projection, eigenvalues, _ in (case(sample, number) for number in range(CASES)) for time in TIMES
+    ]  # fmt: skip
+
+
 def sharp_identity(claimed: Any, wrong: Mapping[str, Any]) -> Sharp:
     """An identity between matrices, exact up to rounding."""
     return Sharp(claimed, ROUNDING, wrong)

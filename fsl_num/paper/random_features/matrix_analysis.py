@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from sympy import MatrixSymbol, Trace
@@ -11,7 +11,7 @@ from sympy import MatrixSymbol, Trace
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Joint, Statement
 from fsl_num.paper.random_features import identities
-from fsl_num.paper.random_features.formulas import DECAYED, SMALL, H, R, identity, left_at, square, u
+from fsl_num.paper.random_features.formulas import DECAYED, SMALL, A, H, R, identity, left_at, square, u
 from fsl_num.paper.random_features.statements import Within
 from fsl_num.validation import Array
 from fsl_sym import random_features as derivations
@@ -107,6 +107,20 @@ def attained_share(sample: Sample) -> list[tuple[str, float]]:
     return shares
 
 
+def _values(projection: Array, root: Array, decayed: Array, time: float) -> dict[Any, Any]:
+    """At a target of which W reaches nothing."""
+    from scipy.linalg import expm, null_space
+
+    rows = projection @ root
+    gram = rows @ rows.T
+    inverse = np.linalg.inv(gram)
+    return {
+        A: decayed, H: root**2, R: root, FEATURES: identities.COLUMNS, _W: projection, _G: inverse,
+        _M_t: gram @ expm(-2.0 * time * gram), _PI: rows.T @ inverse @ rows, _E: expm(-time * rows.T @ rows),
+        u: np.linalg.solve(root, null_space(rows)[:, :1]),
+    }  # fmt: skip
+
+
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lem:bias_upper_bound/argument", "lem:bias_upper_bound", 2600, "the series of the bias without its first term",
@@ -123,6 +137,7 @@ CLAIMS: tuple[Claim, ...] = (
         "A_t'H A_t is the printed product plus H - H W'(W H W')^-1 W H, what W never learns.",
         SERIES, ("W of rank M", DECAYED, LEARNED, *SMALL),
         left_entries, lambda sample: split_statement(sample).parts["identity"],
+        instances=partial(identities.instances, values=_values),
         derive=derivations.lost_term_derivation, family="random-identities", role="corrected",
     ),
     Claim(
@@ -134,7 +149,8 @@ CLAIMS: tuple[Claim, ...] = (
          *SMALL),
         lambda sample: {"identity": left_entries(sample), "inequality": least_surplus(sample),
                         "constant": attained_share(sample)},
-        split_statement, _split_mutants, derive=derivations.matrix_analysis_derivation,
+        split_statement, _split_mutants, instances=partial(identities.instances, values=_values),
+        derive=derivations.matrix_analysis_derivation,
         family="random-identities",
         quoted=r"(\mathbf{I} - \bH ^{\frac{1}{2}} \bW ^\top (\bW \bH \bW ^\top)^{-1} \bW \bH ^{\frac{1}{2}})"
                r" \bH ^{\frac{1}{2}}\bu_0 \|^2",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from sympy import Rational, Trace
@@ -13,8 +13,19 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Sharp
 from fsl_num.paper.random_features import formulas, laws
 from fsl_num.paper.random_features.formulas import HATS, LEFT, H, S, e, floor_value, kernel, law, leaky, square, u
-from fsl_num.paper.random_features.identities import CASES, COLUMNS, ROUNDING, TIMES, Point, Table, case, forgetting
+from fsl_num.paper.random_features.identities import (
+    CASES,
+    COLUMNS,
+    ROUNDING,
+    TIMES,
+    Point,
+    Table,
+    case,
+    forgetting,
+    instances,
+)
 from fsl_num.paper.random_features.risks import rays
+from fsl_num.validation import Array
 from fsl_sym.proof import at_most, equals
 from fsl_sym.random_features import sign_derivation
 from fsl_sym.symbols import M, beta, s, t, z
@@ -49,6 +60,12 @@ def _signed(sample: Sample, *, on_target: bool, flipped: bool = True) -> Table:
             decayed = forgetting(matrix, eigenvalues, time) @ target
             table.append(((number, time), float(eigenvalues @ decayed**2)))
     return table
+
+
+def _sign_values(projection: Array, root: Array, decayed: Array, time: float) -> dict[Any, Any]:
+    signs = np.diag([1.0, -1.0, -1.0, 1.0, -1.0])
+    other = forgetting(projection @ signs, np.diag(root) ** 2, time)
+    return {_X: decayed, _Y: other, S: signs, H: root**2, u: np.arange(1.0, COLUMNS + 1.0)[:, None]}
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -99,6 +116,7 @@ CLAIMS: tuple[Claim, ...] = (
         sign_risks,
         lambda sample: Sharp(sign_claim(sample), ROUNDING, {
             "the signs left out": sign_claim(sample, flipped=False)}),
+        instances=partial(instances, values=_sign_values),
         derive=sign_derivation, family="random-identities", role="own",
     ),
 )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache, partial
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from sympy import Sum, Trace, exp
@@ -12,8 +12,18 @@ from sympy import Sum, Trace, exp
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Sharp
 from fsl_num.paper.model.formulas import symmetric
-from fsl_num.paper.random_features.formulas import DECAYED, SMALL, S, left_at, mu
-from fsl_num.paper.random_features.identities import CASES, ROWS, TIMES, Point, Table, case, forgetting, sharp_identity
+from fsl_num.paper.random_features.formulas import DECAYED, SMALL, A, H, S, left_at, mu
+from fsl_num.paper.random_features.identities import (
+    CASES,
+    ROWS,
+    TIMES,
+    Point,
+    Table,
+    case,
+    forgetting,
+    instances,
+    sharp_identity,
+)
 from fsl_num.validation import Array
 from fsl_sym import random_features as derivations
 from fsl_sym.proof import AllOf, Hypothesis, at_most, equals
@@ -60,6 +70,21 @@ def kernel_of(sample: Sample, power: float = 2.0, rate: float = 2.0, *, own: boo
     return claimed
 
 
+def _trace_values(projection: Array, root: Array, decayed: Array, time: float) -> dict[Any, Any]:
+    from scipy.linalg import sqrtm
+
+    outer = projection.T @ projection
+    spectrum = np.linalg.eigvalsh(projection @ root**2 @ projection.T)
+    return {
+        S: np.real(sqrtm(outer @ root**2 @ outer)),
+        H: root**2,
+        A: decayed,
+        t: time,
+        SIZE: ROWS,
+        mu: lambda number: spectrum[number - 1],
+    }
+
+
 def _traces(sample: Sample) -> Sharp:
     kernel = partial(kernel_of, sample)
     wrong = {"mu_j once": kernel(1.0), "exp(-mu_j t)": kernel(2.0, 1.0), "eigenvalues of H": kernel(own=False)}
@@ -102,6 +127,17 @@ def squared_norm(sample: Sample, *, swapped: bool = False, unweighted: bool = Fa
     return claimed
 
 
+def _order_instances(sample: Sample) -> list[dict[Any, Any]]:
+    from scipy.linalg import sqrtm
+
+    instances: list[dict[Any, Any]] = []
+    for low, high, weight in (ordered_pair(sample.seed, number) for number in range(6)):
+        small, large, gap, factor = (np.real(sqrtm(matrix)) for matrix in (low, high, high - low, weight))
+        instances.append({SMALLER: small, LARGER: large, GAP: gap, WEIGHT: factor})
+    attained = {SMALLER: small, LARGER: small, GAP: 0.0 * gap, WEIGHT: factor}
+    return [*instances, attained]
+
+
 def _trace_gap(sample: Sample) -> Sharp:
     norm = partial(squared_norm, sample)
     return sharp_identity(norm(), {"the other way round": norm(swapped=True), "without U": norm(unweighted=True)})
@@ -112,8 +148,9 @@ CLAIMS: tuple[Claim, ...] = (
         "lem:trace_analysis_appendix", "lem:trace_analysis_appendix", 2556, "what one mode returns of its noise",
         "tr(S A_t'H A_t S) = sum_j mu_j^2 exp(-2 mu_j t), for every W: no probability is needed.",
         TRACE,
-        ("any W and positive definite H", DECAYED, "S = W'W", "mu(j) are the eigenvalues of W H W'", *SMALL),
-        noise_traces, _traces,
+        ("any W and positive definite H", DECAYED, "S = (W'W H W'W)^(1/2)",
+         "mu(j) are the eigenvalues of W H W'", *SMALL),
+        noise_traces, _traces, instances=partial(instances, values=_trace_values),
         derive=derivations.trace_derivation, family="random-identities",
         probability="certain: an identity for every W",
         quoted=r"e^{-2(t-\tau)\hlambda_j} \hlambda_j^2",
@@ -125,7 +162,7 @@ CLAIMS: tuple[Claim, ...] = (
         TRACE_ORDER,
         ("R_1, R_2, L, V are the roots of P, Q, Q - P, U", "P <= Q and U positive semidefinite", *ROOTS,
          "4 x 4, six triples"),
-        trace_gaps, _trace_gap,
+        trace_gaps, _trace_gap, instances=_order_instances,
         derive=derivations.trace_order_derivation, family="random-identities",
         quoted=r"\le \tr(\sqrt{\mathbf{Q}}\mathbf{U}\sqrt{\mathbf{Q}})",
     ),

@@ -15,6 +15,7 @@ from fsl_num.model import Model
 from fsl_num.paper.model.statements import FailureRate
 from fsl_num.paper.random_features import draws, laws, risks, terms
 from fsl_num.paper.random_features.easier_tasks import never_learned
+from fsl_num.paper.random_features.formulas import e, floor_value, leaky
 from fsl_num.paper.random_features.statements import (
     Between,
     DrawnRay,
@@ -28,6 +29,7 @@ from fsl_num.paper.random_features.tail_eigenvalues import tail_ratio
 from fsl_num.simulate.random_features import random_projection
 from fsl_num.simulate.regression import Regression
 from fsl_num.volterra import Problem, Spectrum
+from fsl_sym.symbols import M, beta, s, t
 
 SIZES = (16, 32, 64, 128)
 LOGS = tuple(np.log(size) for size in SIZES)
