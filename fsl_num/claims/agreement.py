@@ -74,7 +74,7 @@ def agreement(claim: Claim, sample: Sample, statement: Any) -> Agreement:
     instances = () if claim.instances is None else claim.instances(sample)
     parts: dict[bool | None, list[Formula]] = {True: [], False: [], None: []}
     for part in parts_of(claim.formula):
-        if any(part in formulas for formulas in read):
+        if any(stated in formulas for formulas in read for stated in (part, part.left, part.right)):
             parts[True].append(part)
             continue
         if instances and (holds := holds_at(part, instances)) is not None:

@@ -16,6 +16,7 @@ from sympy import Add, Expr, Float, Function, Rational, Sum, exp, lambdify, symp
 
 from fsl_num.claims.statements import Sharp
 from fsl_num.exponential_sums_digits import private_context
+from fsl_sym.proof.formulas import canonical
 
 DIGITS = 40
 """Digits of measured and claimed numbers where a claim is sharp."""
@@ -88,6 +89,7 @@ def sharp(
         remainder,
         mutants,
         lambda kind, size: [claimed(expression, sign * size) for sign in (1, -1) if kind == "power" and scale],
+        formulas=(canonical(expression),),
     )
 
 

@@ -15,6 +15,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from sympy import Expr
 
 from fsl_num.claims.records import Curve, Judgement, beside
 from fsl_sym.proof import Formula
@@ -88,9 +89,9 @@ class WithoutExponents:
 
 @dataclass(frozen=True)
 class OfFormulas:
-    """A statement that may be read from formulas: ``formulas`` are those, and it judges what they say."""
+    """A statement that may be read from ``formulas``, or from a side of one: it judges what they say."""
 
-    formulas: tuple[Formula, ...] = field(default=(), kw_only=True)
+    formulas: tuple[Formula | Expr, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True)

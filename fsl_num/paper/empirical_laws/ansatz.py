@@ -75,6 +75,19 @@ def _ansatz_curves(s: float, beta: float) -> tuple[tuple[Any, float], ...]:
     return tuple(values)
 
 
+def _ansatz_instances(sample: Sample) -> list[dict[Any, Any]]:
+    s_value, beta_value = min(sample.point[0], 2.0), sample.point[1]
+    known = {_c0: 0.0, _c1: measurements.SIGNAL, _c2: 0.0, _c3: 0.3, _c5: measurements.SCALE, M: 1.0, s: s_value,
+             beta: beta_value, _gamma: 1.0 - 1.0 / beta_value}  # fmt: skip
+    instances = []
+    for (name, count, level), loss in _ansatz_curves(s_value, beta_value):
+        if count < measurements.LONG:
+            rates = measurements.long_rates(name)
+            own = {rate: measurements.by_step(rates), clock: measurements.by_step(intrinsic_times(rates), 0)}
+            instances.append({**known, **own, L: loss, k: count, _c4: level})
+    return instances
+
+
 def _ansatz_loop(sample: Sample, change: float = 0.0, sign: float = 1.0, **options: Any) -> measurements.Value:
     s, beta = min(sample.point[0], 2.0), sample.point[1]
 
@@ -124,6 +137,7 @@ CLAIMS: tuple[Claim, ...] = (
         "T(i)))^-gamma), and the form with seven constants for one model size (1538), which renames them.",
         ANSATZ, (measurements.SCHEDULES, "s at most 2, gamma = 1 - 1/beta"),
         lambda sample: _ansatz_curves(min(sample.point[0], 2.0), sample.point[1]), _ansatz_statement, family="laws",
+        instances=_ansatz_instances,
         quoted=r"\left(1 - (1+c_5(T(k)-T(i)))^{-\gamma}\right)",
     ),
     Claim(

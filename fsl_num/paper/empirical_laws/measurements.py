@@ -205,6 +205,11 @@ def reversed_gone(time: Array, s: float, beta: float, noise: float) -> Array:
     return np.concatenate([np.cumsum(parts[::-1])[::-1], [0.0]])
 
 
+def by_step(values: Sequence[float], first: int = 1) -> Callable[[int], float]:
+    """Values as a function of the step, the first at step ``first``; before it as at it."""
+    return lambda step: values[max(int(step) - first, 0)]
+
+
 def long_rates(name: str) -> list[float]:
     """The rates with which a law is compared with its loop."""
     return step_plan(name, LONG)

@@ -7,15 +7,25 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final
 
+import numpy as np
 from sympy import Sum
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Sharp
 from fsl_num.curves.laws import law
 from fsl_num.paper.empirical_laws.formulas import GONE_BY, L0, A, L, j, kappa
-from fsl_num.paper.empirical_laws.measurements import LONG, ONE_PASS, SCHEDULES, SIGNAL, STEPWISE, Value, long_rates
+from fsl_num.paper.empirical_laws.measurements import (
+    LONG,
+    ONE_PASS,
+    SCHEDULES,
+    SIGNAL,
+    STEPWISE,
+    Value,
+    by_step,
+    long_rates,
+)
 from fsl_sym import ansatz
-from fsl_sym.ansatz import drop, i, k
+from fsl_sym.ansatz import drop, i, k, rate
 from fsl_sym.proof import equals
 from fsl_sym.symbols import C, lam
 
@@ -49,6 +59,17 @@ def _momentum() -> tuple[tuple[Any, float], ...]:
             curve = law("momentum").predict(long_rates(name), parameters)
             values += [((name, k, decay), float(curve[k - 1])) for k in (100, LONG)]
     return tuple(values)
+
+
+def _momentum_instances(sample: Sample) -> list[dict[Any, Any]]:
+    known = {L0: 0.0, A: SIGNAL, C: 1.0, kappa: 0.5}
+    instances = []
+    for (name, count, decay), loss in _momentum():
+        if count < LONG:
+            rates = long_rates(name)
+            own = {rate: by_step(rates), drop: by_step((-np.diff(rates)).tolist(), 2)}
+            instances.append({**known, **own, L: loss, k: count, lam: decay})
+    return instances
 
 
 def _momentum_loop(start: int = 2, extra: int = 0, sign: float = 1.0, last: int = 0) -> Value:
@@ -92,6 +113,7 @@ CLAIMS: tuple[Claim, ...] = (
         "L_0 + A S_1^-kappa - C S_2 with S_2 its double sum.",
         MOMENTUM, (SCHEDULES, DROP, "lambda from 0.9 to 0.999"),
         lambda sample: _momentum(), _momentum_statement, regimes=("easy",), family="laws",
+        instances=_momentum_instances,
         quoted=r"\cL_k(\bm{\eta}) &= L_0 + A S_1^{-\kappa} - C S_2",
     ),
     Claim(

@@ -122,6 +122,15 @@ def _multi_power_curves() -> tuple[tuple[Any, float], ...]:
     return tuple(values)
 
 
+def _multi_power_instances(sample: Sample) -> list[dict[Any, Any]]:
+    known = {L0: 0.0, A: measurements.SIGNAL, C: 0.5, kappa: 0.5, c: measurements.SCALE, kappa2: 0.6}
+    by_name = {name: measurements.long_rates(name) for name in measurements.STEPWISE}
+    return [
+        {**known, L: loss, k: count, kappa1: power, rate: measurements.by_step(by_name[name])}
+        for (name, count, power), loss in _multi_power_curves() if count < measurements.LONG
+    ]  # fmt: skip
+
+
 def _multi_power_loop(**options: Any) -> measurements.Value:
     def value(point: Any) -> float:
         name, k, rate_power = point
@@ -163,7 +172,8 @@ CLAIMS: tuple[Claim, ...] = (
         f"{LABEL}/multi-power-definition", LABEL, 1188, "the Multi-Power Law",
         "L_0 + A S_1^-kappa - LD(k) with S_i = sum_{j=i}^k eta_j, kappa' free.",
         MULTI_POWER_LAW, (measurements.SCHEDULES, "kappa' = 0 and 0.4"),
-        lambda sample: _multi_power_curves(), _multi_power_definition, regimes=("easy",), role="own",
+        lambda sample: _multi_power_curves(), _multi_power_definition,
+        instances=_multi_power_instances, regimes=("easy",), role="own",
         family="laws",
     ),
 )  # fmt: skip

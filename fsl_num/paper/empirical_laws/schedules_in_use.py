@@ -11,7 +11,7 @@ from sympy import Expr, Piecewise, Rational, cos, pi, sqrt
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Sharp
 from fsl_num.paper.empirical_laws.formulas import peak, rho
-from fsl_num.paper.empirical_laws.measurements import Measured
+from fsl_num.paper.empirical_laws.measurements import Measured, by_step
 from fsl_num.schedules import step_rates
 from fsl_sym.ansatz import k, rate
 from fsl_sym.proof import AllOf, Formula, equals
@@ -70,6 +70,20 @@ def _eight_one_one(sample: Sample) -> Measured:
     ]
 
 
+def _eight_one_one_instances(sample: Sample) -> list[dict[Any, Any]]:
+    """The rates of our schedule, at steps all over a run."""
+    known = {K: 130, peak: 1.0, rate: by_step(step_rates("8-1-1", peak=1.0, steps=130).tolist())}
+    return [{**known, k: step} for step in range(1, 131, 3)]
+
+
+def _cosine_instances(sample: Sample) -> list[dict[Any, Any]]:
+    """The rates of the first formula at both ends."""
+    return [
+        {k: step, K: steps, peak: 1.0, rho: RATIO, rate: lambda at, steps=steps: rate_by(COSINE.parts[0], at, steps)}
+        for steps in LENGTHS[1:] for step in (1, steps)
+    ]  # fmt: skip
+
+
 def _stages(first: float = 0.8, second: float = 0.9, drop: float = math.sqrt(10.0), shift: int = 0) -> Any:
     def rate(point: Any) -> float:
         k, steps = point
@@ -103,6 +117,7 @@ CLAIMS: tuple[Claim, ...] = (
         "With pi (k-1)/(K-1) in the cosine it begins at the peak and ends at rho times the peak.",
         COSINE, ("rho = 0.1", "K from 2 to 33,907"),
         lambda sample: ends_of(COSINE), _ends, regimes=("easy",),
+        instances=_cosine_instances,
         role="corrected",
     ),
     Claim(
@@ -110,7 +125,7 @@ CLAIMS: tuple[Claim, ...] = (
         "The peak up to step 0.8 K, over sqrt(10) up to 0.9 K and over 10 up to K.",
         EIGHT_ONE_ONE, ("K = 10, 130 and 33,900",),
         _eight_one_one,
-        _eight_one_one_statement, regimes=("easy",),
+        _eight_one_one_statement, instances=_eight_one_one_instances, regimes=("easy",),
         quoted=r"$\eta_{K_3}=\eta_{\max}/10$, and $K_1=0.8 K, K_2=0.9K$",
     ),
 )  # fmt: skip

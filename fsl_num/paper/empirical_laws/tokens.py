@@ -61,6 +61,7 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: Located([(("33,907 steps", 20e9), float(STEPS * BATCH * LENGTH))],
                                {"D": 20e9, "K": STEPS, "B": BATCH, "L": LENGTH}), _tokens_statement,
         regimes=("easy",), family="tokens",
+        instances=lambda sample: [{D: 20e9, K: STEPS, B: BATCH, _length: LENGTH}],
         quoted="over a total step of $K = 33907$",
     ),
     Claim(
@@ -76,6 +77,7 @@ CLAIMS: tuple[Claim, ...] = (
         "The last is 136k steps.", token_steps(136000),
         ("one batch size for all", equals(B, 288), equals(_length, 2048)),
         lambda sample: _steps(136e3), _steps_statement, regimes=("easy",),
+        instances=lambda sample: [{B: BATCH, _length: LENGTH}],
         role="corrected", family="tokens",
     ),
 )  # fmt: skip

@@ -150,6 +150,7 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: Equivalent(lambda powers, logs: powers["N"] * logs["M"], {"N": 1.0}),
         lambda sample: {"bounded by the law of the theorem": _bounded("upper")},
         judged_by="its rays name log N by the letter N",
+        instances=lambda sample: [{E: 0.5 * float(np.sum(1.0 / np.arange(1.0, 257.0))), N: 256}],
         regimes=("hard",), own=_without_source,
         role="corrected",
     ),

@@ -162,10 +162,7 @@ def _instances(operators: Sequence[Operator]) -> list[dict[Any, Any]]:
 
 def _independent(sample: Sample) -> Joint:
     return Joint(
-        {
-            name: Bracket(*best_constants(KURTOSES[name]), formulas=BEST_CONSTANTS.parts)  # type: ignore[arg-type]
-            for name in INDEPENDENT
-        }
+        {name: Bracket(*best_constants(KURTOSES[name]), formulas=BEST_CONSTANTS.parts) for name in INDEPENDENT}
     )
 
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache, partial
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Sharp
 from fsl_num.model import Model
-from fsl_num.paper.model.formulas import ETA, KURTOSIS, SPECTRUM, TARGET, own_eigenvalue, step_number, x
+from fsl_num.paper.model.formulas import ETA, KURTOSES, KURTOSIS, SPECTRUM, TARGET, own_eigenvalue, step_number, x
 from fsl_num.paper.model.measurements import cloud
 from fsl_num.simulate.random_features import random_projection
 from fsl_num.simulate.recursion import exact_risk
 from fsl_num.simulate.regression import Regression
 from fsl_sym.proof import equals
-from fsl_sym.symbols import B, E, j, sigma
+from fsl_sym.symbols import B, E, beta, j, sigma
 
 SECOND_MOMENTS: Final = equals(
     x(j, step_number + 1),
@@ -78,6 +78,25 @@ def risks_over_all_paths(sample: Sample) -> tuple[tuple[Plan, float], ...]:
     return tuple(risks)
 
 
+def _one_step(sample: Sample) -> list[dict[Any, Any]]:
+    """The moments after one step of one sample from 0, with every value that it can take; two features, both fitted."""
+    instances = []
+    for family in ("gaussian", "uniform", "rademacher"):
+        problem = replace(small_problem((family, "first features", (), ()), sample), features=2)
+        xi, chance = cloud(family, 2)
+        phi, eigenvalues, theta = xi * np.sqrt(problem.eigenvalues), problem.eigenvalues, problem.theta
+        before = eigenvalues * theta**2
+        after = np.zeros(2)
+        for noise in (-1.0, 1.0):
+            weights = 0.3 * ((phi @ theta) + noise)[:, None] * phi
+            after += eigenvalues * (chance @ (weights - theta) ** 2) / 2.0
+        moments = (before, after)
+        known = {ETA: 0.3, B: 1, KURTOSIS: KURTOSES[family], E: 0.5 * before.sum(), sigma: 1.0, step_number: 0}
+        known |= {beta: sample.point[1], x: lambda mode, step, moments=moments: moments[step][mode - 1]}
+        instances += [{**known, j: mode} for mode in (1, 2)]
+    return instances
+
+
 def _risk(sample: Sample, plan: Plan, *, family: str = "", noise: float = 1.0, batch: int = 0) -> float:
     rates, batches = plan[2], plan[3]
     problem = small_problem(plan, sample)
@@ -106,7 +125,7 @@ CLAIMS: tuple[Claim, ...] = (
         SECOND_MOMENTS,
         (SPECTRUM, TARGET, "x(j, k) is lambda_j E[(v_j - theta_j)^2] after k steps, E the risk then",
          "independent symmetric features of kurtosis kappa", "M = 2, N = 3, two or three steps"),
-        risks_over_all_paths, _moments, family="paths",
+        risks_over_all_paths, _moments, family="paths", instances=_one_step,
         role="own",
     ),
 )  # fmt: skip
