@@ -5,11 +5,12 @@ What is put in comes from where the claim is measured; the formula is evaluated 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Final, cast
 
 import numpy as np
-from sympy import Identity, MatrixExpr, MatrixSymbol, S, Symbol, Trace, lambdify
+from sympy import Function, Identity, MatrixExpr, MatrixSymbol, S, Symbol, Trace, lambdify
 from sympy.core.function import AppliedUndef, UndefinedFunction
 
 from fsl_num.validation import Array
@@ -41,7 +42,7 @@ def holds_at(formula: Formula, instances: Sequence[Values]) -> bool | None:
 
     Examples
     --------
-    >>> from sympy import Identity, Sum, oo, symbols
+    >>> from sympy import Function, Identity, Sum, oo, symbols
     >>> from fsl_sym.proof import at_most, equals
     >>> j, n = symbols("j n", integer=True)
     >>> holds_at(equals(Sum(j, (j, 1, n)), n * (n + 1) / 2), [{n: 5}, {n: 6}])
@@ -81,17 +82,25 @@ def _value(expression: Any, values: Values) -> Array | None:
         **values,
         **{one: np.eye(values[one.shape[0]]) for one in expression.atoms(Identity) if one.shape[0] in values},
     }
-    functions = {str(part): value for part, value in values.items() if isinstance(part, UndefinedFunction)}
     # the names of letters need not be names in Python
-    letters = {part: _letter(part, f"value_{number}") for number, part in enumerate(values)
-               if not isinstance(part, UndefinedFunction) and expression.has(part)}  # fmt: skip
+    letters = {part: _letter(part, f"value_{number}") for number, part in enumerate(values) if expression.has(part)}
     plain = expression.xreplace(letters)
-    applied = {str(part.func) for part in plain.atoms(AppliedUndef)}
-    if plain.free_symbols - set(letters.values()) or applied - set(functions):
+    for part, letter in letters.items():
+        if isinstance(part, UndefinedFunction):
+            plain = plain.replace(part, letter)
+    known = set(letters.values())
+    if plain.free_symbols - known or {part.func for part in plain.atoms(AppliedUndef)} - known:
         return None
-    evaluated = lambdify(list(letters.values()), plain, modules=[functions, "scipy", "numpy"])
+    evaluated = _compiled(plain, tuple(letters.values()))
     return np.asarray(evaluated(*(values[part] for part in letters)), dtype=np.float64)
 
 
+@lru_cache(maxsize=1024)  # instances differ in values alone
+def _compiled(expression: Any, letters: tuple[Any, ...]) -> Callable[..., Any]:
+    return cast("Callable[..., Any]", lambdify(letters, expression, modules=["scipy", "numpy"]))
+
+
 def _letter(part: Any, name: str) -> Any:
+    if isinstance(part, UndefinedFunction):
+        return Function(name)
     return MatrixSymbol(name, *part.shape) if isinstance(part, MatrixExpr) else Symbol(name)
