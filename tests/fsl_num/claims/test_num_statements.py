@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sympy import Min, sqrt
 
-from fsl_num.claims.formula_laws import order_statement
+from fsl_num.claims.formula_laws import growth, order_statement
 from fsl_num.claims.statements import (
     CONSTANTS,
     LOG_DRIFT,
@@ -19,7 +19,6 @@ from fsl_num.claims.statements import (
     Joint,
     Ray,
     Sharp,
-    growth,
 )
 from fsl_sym.proof import Formula, same_order
 from fsl_sym.symbols import E, T, a, s
