@@ -78,10 +78,8 @@ def _value(expression: Any, values: Values) -> Array | None:
         if (inside := _value(trace.arg, values)) is None:
             return None
         values = {**values, trace: np.trace(inside)}
-    values = {
-        **values,
-        **{one: np.eye(values[one.shape[0]]) for one in expression.atoms(Identity) if one.shape[0] in values},
-    }
+    units = [unit for unit in expression.atoms(Identity) if unit.shape[0] in values]
+    values = {**values, **{unit: np.eye(values[unit.shape[0]]) for unit in units}}
     # the names of letters need not be names in Python
     letters = {part: _letter(part, f"value_{number}") for number, part in enumerate(values) if expression.has(part)}
     plain = expression.xreplace(letters)
