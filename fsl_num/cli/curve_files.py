@@ -35,7 +35,7 @@ def curve_options() -> list[Option]:
         ("--rates", {"metavar": "FILE",
                      "help": "the rate of every update, one a row, of all logs that hold none; of one: LOG+FILE"}),
         ("--tokens-per-step", {"type": REAL, "help": "of one update, where the steps of a log count tokens"}),
-        ("--branch-of", {"metavar": "FILE[@STEP]", "help": "the run from whose checkpoint later ones went on"}),
+        ("--branch-of", {"metavar": "FILE[@STEP]", "help": "the run from which logs that begin late near it went on"}),
         ("--drop-missing", {"is_flag": True, "help": "leave out the rows in which a column is empty or nan"}),
         ("--smooth", {"type": whole(1, "ROWS"), "help": "centred median of so many rows (odd)"}),
         ("--first-step", {"type": whole(0), "help": "leave out the rows before this step"}),
@@ -76,10 +76,8 @@ def read_files(arguments: Arguments, *groups: Sequence[str]) -> list[dict[str, L
     parent, branch_step = _parent(arguments, options)
     named = dict(zip(paths, zip(short_names(paths), sizes, strict=True), strict=True))
     with refused():
-        read = [_read_group(group, named, options, parent, branch_step) for group in groups]
-        curves = [curve for group in read for curve in group.values()]
-        if parent is None:
-            curves = with_branches(curves)
+        read = [_read_group(group, named, options) for group in groups]
+        curves = with_branches([curve for group in read for curve in group.values()], parent, branch_step)
         _say_notes(curves)
         cut = iter([_cut(curve, arguments) for curve in curves])
         return [dict(zip(group, cut, strict=False)) for group in read]
@@ -112,8 +110,6 @@ def _read_group(
     paths: Sequence[str],
     named: Mapping[str, tuple[str, Any]],
     options: LogOptions,
-    parent: tuple[str, LossCurve] | None,
-    branch_step: int | None,
 ) -> dict[str, LossCurve]:
     from fsl_num.curves.reading import together
 
@@ -128,8 +124,6 @@ def _read_group(
         name, size = named[path]
         read = source.curves(replace(options, name=name, model_size=None if size is None else float(size)))
         for curve in read:
-            if parent is not None and path != parent[0] and (branch_step or curve.step[0] > parent[1].step[0]):
-                curve = curve.branched(parent[1], branch_step)
             label = path if len(read) == 1 and not source.inside else curve.name
             curves[label] = curve
     if doubled:
@@ -165,8 +159,8 @@ def _options(arguments: Arguments) -> LogOptions:
         )
 
 
-def _parent(arguments: Arguments, options: LogOptions) -> tuple[tuple[str, LossCurve] | None, int | None]:
-    """The run of ``--branch-of FILE[@STEP]``, with its path, and the step."""
+def _parent(arguments: Arguments, options: LogOptions) -> tuple[LossCurve | None, int | None]:
+    """The run of ``--branch-of FILE[@STEP]``, and the step."""
     from fsl_num.curves.reading import read_curve
 
     if arguments.branch_of is None:
@@ -176,7 +170,7 @@ def _parent(arguments: Arguments, options: LogOptions) -> tuple[tuple[str, LossC
         path, step = arguments.branch_of, ""
     with refused():
         known = {field.name: getattr(options, field.name) for field in fields(options)}
-        return (path, read_curve(_joined(path), **known)), int(step) if step else None
+        return read_curve(_joined(path), **known), int(step) if step else None
 
 
 def files_of(paths: Sequence[str]) -> list[str]:
