@@ -15,7 +15,7 @@ LATE: Final = 0.1
 
 _ROWS = 5  # of the other run on either side of where a log begins, with which its first losses are compared
 _FAR = 0.25  # of log loss: a branch of a run begins nearer to it
-_LOSS = 0.01  # relative: they differ by less, or by less than those rows do among themselves
+_LOSS = 0.01  # relative: they differ by less, or by less than the rows of either do among themselves
 _CHANGES = 3.0  # the first rate is at most so many changes from row to row away: a decay 1 - sqrt begins with 2.4
 _RATE = 1e-3  # relative: rates that differ by less are one
 
@@ -125,9 +125,9 @@ def _was_there(other: LossCurve, curve: LossCurve) -> bool:
     rates = curve.plan.rates[np.minimum(curve.step[:_ROWS], curve.plan.rates.size - 1)]
     rate = float(other.plan.rates[min(first, count) - 1])
     change = min(_CHANGES * float(np.abs(np.diff(rates)).max()), 0.5 * rate)
-    near = np.log(other.loss[before - _ROWS : before + _ROWS])
-    apart = abs(float(np.log(curve.loss[0]) - np.median(near)))
-    allowed = max(_LOSS, float(np.abs(near - np.median(near)).max()))
+    near, own = np.log(other.loss[before - _ROWS : before + _ROWS]), np.log(curve.loss[:_ROWS])
+    apart = abs(float(own[0] - np.median(near)))
+    allowed = max(_LOSS, *(float(np.abs(logs - np.median(logs)).max()) for logs in (near, own)))
     return abs(float(rates[0]) - rate) <= change + _RATE * rate and apart <= allowed
 
 

@@ -232,15 +232,16 @@ def _logs_in(folder: Path) -> dict[str, list[Table]]:
     files = sorted(islice((entry for entry in every if entry.is_file()), MOST_FILES + 1))
     if len(files) > MOST_FILES:
         raise CurveError(f"{folder}: a folder of more than {MOST_FILES} files; give those of the runs")
-    logs = {}
+    logs, others = {}, ""
     for file in files:
         name = file.relative_to(folder).with_suffix("").as_posix()
         try:
             tables = read_tables(file, name=name)
-        except CurveError:
-            continue  # of another kind; an empty folder is said below
+        except CurveError as error:
+            others = others or f" ({error})"
+            continue  # of another kind
         if useful := [table for table in tables if len(lacks([table])) < 2]:
             logs[name] = useful
     if not logs:
-        raise CurveError(f"{folder}: a folder with no log that names a loss or a learning rate; give the files")
+        raise CurveError(f"{folder}: a folder with no log that names a loss or a learning rate; give the files{others}")
     return logs

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from fsl_num.curves.columns import Meaning, meaning, plain, split_run
+from fsl_num.curves.columns import NO_STEP, Meaning, meaning, plain, split_run
 from fsl_num.curves.curve import CurveError
 from fsl_num.curves.reshape import by_split, some_rows, widened
 from fsl_num.curves.tables import Table, filled, numbers
@@ -359,7 +359,7 @@ def _refuse_missing(
     raise CurveError(
         f"{name}: no column for {' and '.join(missing)} among {', '.join(map(repr, names))}; say {asked}, for example"
         f" columns={dict.fromkeys(missing, 'NAME')} (--columns {','.join(typed)})"
-        + ("; an epoch is no step: transformers keeps the steps in trainer_state.json" if "epoch" in names else "")
+        + (NO_STEP if "epoch" in names else "")
         + (
             "; learning rates can also come from another file of the run (LOG+RATES), as `fsl schedule NAME --peak-lr X"
             " --steps K --csv RATES` writes it, or for all logs from one (--rates RATES)"

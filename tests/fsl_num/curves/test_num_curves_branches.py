@@ -45,6 +45,15 @@ def test_a_decay_from_a_checkpoint_has_the_rates_of_the_run_before_it(tmp_path, 
     assert not any("begins where" in note for note in whole.notes)
 
 
+def test_the_first_loss_of_a_branch_may_be_off_by_as_much_as_its_rows_scatter(tmp_path):
+    trunk, decay = write(tmp_path, "trunk", rates()), write(tmp_path, "decay", rates(0.2), first=1620)
+    rows = [row.split(",") for row in decay.read_text().splitlines()]
+    for at, row in enumerate(rows[1:]):
+        row[2] = str(float(row[2]) * (1.02 if at % 2 == 0 else 0.98))
+    decay.write_text("\n".join(map(",".join, rows)))
+    assert read_curves([decay, trunk])[0].unseen == 0
+
+
 def test_of_runs_at_several_peaks_each_has_its_own_branch(tmp_path):
     files = [write(tmp_path, f"decay_{peak}", rates(0.2, peak), first=1620) for peak in (0.01, 0.005)]
     trunks = [write(tmp_path, f"trunk_{peak}", rates(peak=peak)) for peak in (0.01, 0.005)]

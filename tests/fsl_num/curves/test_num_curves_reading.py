@@ -149,6 +149,11 @@ REFUSED = {
     "a comma in a step": ("step;lr;loss\n1,000;0,1;3,0\n2,000;0,1;2,5\n", "thousands or decimals", 2),
     "one column": ("step\n1\n2\n", "is one cell", None),
     "an open quotation mark": (changed(3, '200,"1e-3,2.5'), "quotation mark", None),
+    "lines of no kind": ("Loading model\n[step=1]\n    loss=2.5\n", "no table, .* and no printed log, whose lines", 2),
+    "lines of epochs": ("Loading\n{'loss': 2.5, 'epoch': 0.1}\n" * 2, "an epoch is no step.*trainer_state.json", None),
+    "epochs, and more": ("Loading it\n{'loss': 2.5, 'lr': 0.1, 'epoch': 0.1}\n" * 2, "epoch is no step", 2),
+    "TensorBoard events": (b"\x18" + bytes(7) + b"\xa3\x7fK\"rest", "download its scalars", None),
+    "a run of W&B": (b":W&B\xbe\xef\0rest", "export its charts", None),
     "binary": (b"step,lr,loss\n1,\x00\x00\x01", "zero bytes", None),
     "ZIP": (b"PK\x03\x04rest", "ZIP", None),
     "Parquet": (b"PAR1rest", "Parquet", None),
@@ -184,6 +189,9 @@ def test_a_directory_a_missing_and_an_unreadable_file(tmp_path, monkeypatch):
         read_curve(tmp_path / "empty")
     (tmp_path / "empty" / "notes.txt").write_text("nothing measured")
     with pytest.raises(CurveError, match="no log"):
+        read_curve(tmp_path / "empty")
+    (tmp_path / "empty" / "events").write_bytes(b"PK\x03\x04rest")
+    with pytest.raises(CurveError, match=r"no log .*; give the files \(.*events is a ZIP archive"):
         read_curve(tmp_path / "empty")
     with pytest.raises(CurveError, match="put a comma and no space between the columns"):
         read_curve("lr=Lernrate")
