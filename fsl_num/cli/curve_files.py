@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from fsl_num.writing import identity
 if TYPE_CHECKING:
     from fsl_num.curves.curve import LossCurve
     from fsl_num.curves.logs import LogOptions
+    from fsl_num.curves.reading import Source
 
 
 def curve_options() -> list[Option]:
@@ -77,7 +78,12 @@ def read_files(arguments: Arguments, *groups: Sequence[str]) -> list[dict[str, L
     named = dict(zip(paths, zip(short_names(paths), sizes, strict=True), strict=True))
     with refused():
         read = [_read_group(group, named, options) for group in groups]
-        curves = with_branches([curve for group in read for curve in group.values()], parent, branch_step)
+        curves = [curve for group in read for curve in group.values()]
+        if options.schedule is not None and not any(curve.schedule is options.schedule for curve in curves):
+            raise InputError(
+                "--rates: each log holds its own learning rates; LOG+FILE puts those of a file in their place"
+            )
+        curves = with_branches(curves, parent, branch_step)
         _say_notes(curves)
         cut = iter([_cut(curve, arguments) for curve in curves])
         return [dict(zip(group, cut, strict=False)) for group in read]
@@ -122,7 +128,9 @@ def _read_group(
             doubled.append(source.inside)
             continue
         name, size = named[path]
-        read = source.curves(replace(options, name=name, model_size=None if size is None else float(size)))
+        rates = None if _holds_rates(source, options) else options.schedule
+        model_size = None if size is None else float(size)
+        read = source.curves(replace(options, name=name, model_size=model_size, schedule=rates))
         for curve in read:
             label = path if len(read) == 1 and not source.inside else curve.name
             curves[label] = curve
@@ -131,6 +139,14 @@ def _read_group(
     if paths and not curves:
         raise InputError(f"{paths[0]!r} holds no run but those that are named themselves")
     return curves
+
+
+def _holds_rates(source: Source, options: LogOptions) -> bool:
+    """Whether a log says its learning rates itself."""
+    from fsl_num.curves.runs import lacks
+
+    said = "lr" in (options.columns or {})
+    return said or not any("lr" in lacks(tables) for tables in source.runs().values())
 
 
 def _place(path: str) -> Path:
@@ -161,7 +177,7 @@ def _options(arguments: Arguments) -> LogOptions:
 
 def _parent(arguments: Arguments, options: LogOptions) -> tuple[LossCurve | None, int | None]:
     """The run of ``--branch-of FILE[@STEP]``, and the step."""
-    from fsl_num.curves.reading import read_curve
+    from fsl_num.curves.logs import single
 
     if arguments.branch_of is None:
         return None, None
@@ -169,8 +185,8 @@ def _parent(arguments: Arguments, options: LogOptions) -> tuple[LossCurve | None
     if not at or not step.isascii() or not step.isdigit():
         path, step = arguments.branch_of, ""
     with refused():
-        known = {field.name: getattr(options, field.name) for field in fields(options)}
-        return read_curve(_joined(path), **known), int(step) if step else None
+        read = _read_group([path], {path: (short_names([path])[0], None)}, options)
+        return single(list(read.values()), path, "name the log of one"), int(step) if step else None
 
 
 def files_of(paths: Sequence[str]) -> list[str]:

@@ -210,5 +210,5 @@ def _of_rounding(rate: Series) -> list[str]:
         return []
     return [
         f"the rate {place(rate)} falls by {unit:g} at a time{', to 0' * still}: is it rounded? Then a staircase is"
-        " fitted; give the rates of the schedule (schedule=, --rates FILE or LOG+FILE)"
+        " fitted; give the rates of the schedule (schedule=, LOG+FILE)"
     ]

@@ -62,6 +62,16 @@ def test_a_long_warmup_is_known_whichever_update_a_row_gives_the_rate_of(late):
     assert abs(curve.warmup - 190) <= 2
 
 
+@pytest.mark.parametrize("last", [1000, 40])
+def test_the_warmup_of_rates_that_are_given_is_that_of_rates_in_the_log(last):
+    step, rates = np.arange(10, last + 1, 10), 0.1 * np.minimum(np.arange(1001) / 50, 1.0)
+    table = {"step": step, "loss": 3 - step / 2000}
+    given = curve_from(table, schedule=rates[:-1])
+    assert given.warmup == curve_from(table | {"lr": rates[step]}).warmup == (50 if last == 1000 else 0)
+    assert any("taken for warmup" in note for note in given.notes) is (last == 1000)
+    assert curve_from(table, schedule=rates[:-1], warmup=0).warmup == 0
+
+
 def test_steps_in_per_cent_are_none(tmp_path):
     (tmp_path / "run.log").write_text("".join(f"step {k}% loss {3 - k / 100} lr 0.1\n" for k in (10, 20, 30)))
     with pytest.raises(CurveError, match=r"row 1: step must be a whole number of updates, got 0\.1"):
