@@ -16,6 +16,7 @@ LATE: Final = 0.1
 _ROWS = 5  # of the other run on either side of where a log begins, with which its first losses are compared
 _FAR = 0.25  # of log loss: a branch of a run begins nearer to it
 _LOSS = 0.01  # relative: they differ by less, or by less than the rows of either do among themselves
+_SCATTER = 1.5  # times that, which of independent rows one in a hundred exceeds, and that itself one in fifteen
 _CHANGES = 3.0  # the first rate is at most so many changes from row to row away: a decay 1 - sqrt begins with 2.4
 _RATE = 1e-3  # relative: rates that differ by less are one
 
@@ -127,7 +128,7 @@ def _was_there(other: LossCurve, curve: LossCurve) -> bool:
     change = min(_CHANGES * float(np.abs(np.diff(rates)).max()), 0.5 * rate)
     near, own = np.log(other.loss[before - _ROWS : before + _ROWS]), np.log(curve.loss[:_ROWS])
     apart = abs(float(own[0] - np.median(near)))
-    allowed = max(_LOSS, *(float(np.abs(logs - np.median(logs)).max()) for logs in (near, own)))
+    allowed = max(_LOSS, *(_SCATTER * float(np.abs(logs - np.median(logs)).max()) for logs in (near, own)))
     return abs(float(rates[0]) - rate) <= change + _RATE * rate and apart <= allowed
 
 

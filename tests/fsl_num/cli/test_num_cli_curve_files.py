@@ -38,3 +38,11 @@ def test_a_run_that_is_fitted_is_not_predicted_as_one_of_a_folder(tmp_path, caps
     (folder / "constant.csv").unlink()
     assert main([*words, str(folder)]) == 2
     assert "holds no run but those that are named themselves" in capsys.readouterr().err
+
+
+def test_a_forecast_of_several_runs_names_them(tmp_path, capsys):
+    rows = "".join(f"{run},{step},0.1,{2 + 1 / step}\n" for run in "abcd" for step in range(1, 30))
+    (tmp_path / "runs.csv").write_text("run,step,lr,loss\n" + rows)
+    assert main(["forecast", str(tmp_path / "runs.csv"), "--to", "60"]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "holds 4 runs (runs: a, runs: b, runs: c, ...); a forecast is of one: put its rows into a file" in said

@@ -72,6 +72,27 @@ def test_the_warmup_of_rates_that_are_given_is_that_of_rates_in_the_log(last):
     assert curve_from(table, schedule=rates[:-1], warmup=0).warmup == 0
 
 
+def test_a_data_frame_of_polars_is_a_table():
+    class Cells(list):
+        def to_numpy(self):
+            return np.array(self)
+
+        def is_null(self):
+            return [cell is None for cell in self]
+
+    class Frame(dict):
+        columns = property(list)
+        to_numpy = None
+
+        def __len__(self):
+            return 3
+
+    frame = Frame(
+        step=Cells([1, 2, 3]), lr=Cells([0.1] * 3), loss=Cells([3.0, 2.5, 2.0]), val_loss=Cells([None, None, 2.0])
+    )
+    assert curve_from(frame).loss.tolist() == [3.0, 2.5, 2.0]
+
+
 def test_steps_in_per_cent_are_none(tmp_path):
     (tmp_path / "run.log").write_text("".join(f"step {k}% loss {3 - k / 100} lr 0.1\n" for k in (10, 20, 30)))
     with pytest.raises(CurveError, match=r"row 1: step must be a whole number of updates, got 0\.1"):

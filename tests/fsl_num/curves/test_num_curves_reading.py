@@ -337,6 +337,7 @@ def test_a_data_frame_is_a_table():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"step": STEP, "lr": LR, "loss": LOSS}, index=[7, 8, 9])
     assert curve_from(frame).loss.tolist() == LOSS
+    assert curve_from(frame.set_index("step")).step.tolist() == STEP
     with pytest.raises(CurveError, match="two columns of one name"):
         curve_from(pandas.concat([frame, frame], axis=1))
 
