@@ -19,8 +19,8 @@ NO_STEP = "; an epoch is no step: transformers keeps the steps in trainer_state.
 
 NAMES: Mapping[str, tuple[str, ...]] = {
     "step": ("trainglobalstep", "trainerglobalstep", "globalstep", "optimizerstep", "step", "steps", "trainstep",
-             "trainingstep", "numupdates", "update", "updates", "iteration", "iterations", "iterationstep",
-             "timebatch", "iter", "iters"),
+             "completedstep", "trainingstep", "numupdates", "update", "updates", "iteration", "iterations",
+             "iterationstep", "timebatch", "iter", "iters"),
     "lr": ("rateofeveryupdate", "lr", "learningrate", "lrs", "learningrates", "trainlr", "trainlearningrate",
            "currentlearningrate", "eta"),
     "loss": ("loss", "losses", "excessrisk"),

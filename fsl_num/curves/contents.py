@@ -100,10 +100,7 @@ def read_tables(path: str | Path, *, header: bool = True, name: str | None = Non
     text = _text_of(place, content)
     first = next(_lines(text), None)
     if first is None:
-        raise CurveError(
-            f"{place}: the file is empty or holds nothing but blank lines and comments; it needs a header and one row"
-            " a measured step"
-        )
+        raise CurveError(f"{place}: the file is empty, or holds comments alone; it needs a header and a row a step")
     if rates and _is_number(first[1].strip()):
         return [_table_of_rates(stem, _lines(text))]
     begin = first[1].lstrip()[:1]
@@ -158,7 +155,8 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
         end = text.find("\n", start + PIECE) + 1 or len(text)
         for line in text[start:end].splitlines():
             number += 1
-            if line.strip() and not line.lstrip().startswith(("#", "%")):
+            ruled = "|" in line and "---" in line and not line.strip(" \t|:-")  # below a header in Markdown
+            if line.strip() and not line.lstrip().startswith(("#", "%")) and not ruled:
                 yield number, line
         start = end
 

@@ -252,10 +252,12 @@ def _keep_wanted(series: dict[str, Series], options: LogOptions, name: str) -> l
 
 def _check_swapped(rate: Series, loss: Series) -> None:
     lr, values = rate.values, loss.values
-    if np.isfinite(lr).all() and np.isfinite(values).all() and lr.min() > 1.0 and 0.0 <= values.max() < 0.1:
+    least, most = lr.min(), values.max()
+    if np.isfinite(lr).all() and np.isfinite(values).all() and lr.max() > 1.0 and 0.0 <= most < min(0.1, least):
         raise CurveError(
-            f"the learning rates ({rate.name!r}) are all above 1 and the losses ({loss.name!r}) all below 0.1:"
-            " the two columns look swapped; if so, say columns={'lr': ..., 'loss': ...} (--columns lr=...,loss=...)"
+            f"the learning rates ({rate.name!r}) are all at least {least:.3g} and the losses ({loss.name!r}) at most"
+            f" {most:.3g}: the two columns look swapped; if so, say columns={{'lr': ..., 'loss': ...}}"
+            " (--columns lr=...,loss=...)"
         )
 
 

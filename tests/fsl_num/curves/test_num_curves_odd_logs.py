@@ -24,6 +24,7 @@ from fsl_num.curves.tables import Table
         ("step {0} loss {1} lr {2:%}", None),
         ("step {0} loss {1} lr [{2}]", None),
         ("step={0}, skipped=0, loss={1}, lr=[{2}, {2}], mom=[[0.9, 0.95], [0.9, 0.95]]", None),
+        ("completed step: {0}, seconds: 1.2, total_weights: 65536, loss: {1}, lr: {2}", None),
         ("s:{0} trl:{1} lr:{2} norm:0.9", None),
         ("[rank0]:[titan] - INFO - \x1b[31mstep: {0:2}  \x1b[32mloss: {1:7}  \x1b[33mlr: {2}\x1b[39m", None),
         ("step {0} loss {1} lr {2}", "step 3000 loss nan lr 3e-4"),
@@ -91,6 +92,22 @@ def test_a_data_frame_of_polars_is_a_table():
         step=Cells([1, 2, 3]), lr=Cells([0.1] * 3), loss=Cells([3.0, 2.5, 2.0]), val_loss=Cells([None, None, 2.0])
     )
     assert curve_from(frame).loss.tolist() == [3.0, 2.5, 2.0]
+
+
+def test_a_table_in_markdown_is_read_and_a_row_of_dashes_elsewhere_is_none(tmp_path):
+    rows = "".join(f"| {k} | 0.1 | {3 - k / 100} |\n" for k in (10, 20, 30))
+    (tmp_path / "run.md").write_text("| step | lr | loss |\n| --- | :--: | --: |\n" + rows)
+    assert read_curve(tmp_path / "run.md").step.tolist() == [10, 20, 30]
+    (tmp_path / "run.csv").write_text("step,lr,loss\n10,0.1,3\n---,---,---\n")
+    with pytest.raises(CurveError, match="holds '---', which is not a number"):
+        read_curve(tmp_path / "run.csv")
+
+
+def test_a_rate_named_for_its_optimiser_is_no_multiplier():
+    steps, rates = np.arange(1, 9), np.full(8, 0.02)
+    for name, multiplier in (("lr_muon", False), ("lrm", True), ("lr_mult", True)):
+        notes = curve_from({"step": steps, name: rates, "loss": 2 + 1 / steps}).notes
+        assert any("is a multiplier" in note for note in notes) is multiplier
 
 
 def test_steps_in_per_cent_are_none(tmp_path):

@@ -131,7 +131,7 @@ REFUSED = {
     "missing step": ("lr,loss\n1,3\n2,2\n", "no column for step", None),
     "epochs for steps": ("epoch,lr,loss\n1,0.1,3\n2,0.1,2\n", "an epoch is no step.*trainer_state.json", None),
     "a dict that is code": ("{'step': exit(), 'lr': 1, 'loss': 2}\n" * 2, "not a JSON record", 1),
-    "swapped columns": ("step,lr,loss\n1,3.0,0.001\n2,2.5,0.001\n", "swapped", None),
+    "swapped columns": ("step,lr,loss\n1,3.0,0.001\n2,0.9,0.001\n", "swapped", None),
     "two losses": ("step,lr,val_a_loss,val_b_loss\n1,0.1,3,3.1\n2,0.1,2,2.1\n", "each be the loss", None),
     "a name twice": ("step,lr,loss,loss\n1,0.1,3,3\n", "twice", 1),
     "a name twice but for case": ("step,lr,loss,Loss\n1,0.1,3,3\n", "but for case", None),
