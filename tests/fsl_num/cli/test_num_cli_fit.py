@@ -126,18 +126,6 @@ def test_logs_of_several_files_branches_and_rates_from_a_file(runs, tmp_path, ca
     ):
         # the rates come by another way, rounding apart
         assert parameters(*words)[0] == pytest.approx(expected, rel=1e-6)
-    other = runs / "wsd.csv"  # whose own rates stay; those beside a log are meant, whatever stands in it
-    both = parameters(tmp_path / "loss.csv", other, "--rates", tmp_path / "rates.txt")[0]
-    assert both == pytest.approx(parameters(runs / "constant.csv", other)[0], rel=1e-6)
-    cells = [row.split(",") for row in other.read_text().splitlines()]
-    (tmp_path / "held.csv").write_text(
-        "".join(f"{step},{'lr' if step == 'step' else 0.01},{x}\n" for step, _, x in cells)
-    )
-    (tmp_path / "rates.csv").write_text("".join(f"{step},{rate}\n" for step, rate, _ in cells))
-    beside = parameters(f"{tmp_path}/held.csv+{tmp_path}/rates.csv")[0]
-    assert beside == pytest.approx(parameters(other)[0], rel=1e-6) != parameters(tmp_path / "held.csv")[0]
-    assert main(["fit", str(other), "--rates", str(tmp_path / "rates.txt")]) == 2
-    assert "each log holds its own learning rates; LOG+FILE puts" in capsys.readouterr().err
     _, said = parameters(tmp_path / "loss.csv", tmp_path / "lr.csv")
     assert said.startswith("fsl: loss: the rates of 'lr'") and said.count("\n") == 1
     branch, said = parameters(tmp_path / "late.csv", "--branch-of", runs / "cosine.csv")

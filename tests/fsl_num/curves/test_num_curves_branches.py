@@ -101,7 +101,7 @@ def test_the_run_that_is_named_has_the_branches_that_are_not_seen_and_no_others(
         np.testing.assert_array_equal(others[1].plan.rates, read_curve(trunks[1], warmup=WARMUP).plan.rates)
         assert dropped.plan.rates[1650] == pytest.approx(0.001)
     anew = (row.split(",", 1) for row in drop.read_text().splitlines()[1:])
-    drop.write_text("step,lr,loss\n" + "".join(f"{int(first) - 1600},{rest}\n" for first, rest in anew))
+    drop.write_text("step,lr,loss\n" + "".join(f"{int(first) - 1600},{cells}\n" for first, cells in anew))
     dropped, decayed, *others = read_curves(files, warmup=WARMUP, branch_of=parent, branch_step=1600)
     assert dropped.step[0] == 1620 and dropped.plan.rates[800] == 0.01
     assert [curve.step[0] for curve in (decayed, *others)] == [1620, 260, 260]
