@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from fsl_num.writing import identity
 if TYPE_CHECKING:
     from fsl_num.curves.curve import LossCurve
     from fsl_num.curves.logs import LogOptions
+    from fsl_num.curves.reading import Source
 
 
 def curve_options() -> list[Option]:
@@ -35,7 +36,7 @@ def curve_options() -> list[Option]:
         ("--rates", {"metavar": "FILE",
                      "help": "the rate of every update, one a row, of all logs that hold none; of one: LOG+FILE"}),
         ("--tokens-per-step", {"type": REAL, "help": "of one update, where the steps of a log count tokens"}),
-        ("--branch-of", {"metavar": "FILE[@STEP]", "help": "the run from whose checkpoint later ones went on"}),
+        ("--branch-of", {"metavar": "FILE[@STEP]", "help": "the run from which logs that begin late near it went on"}),
         ("--drop-missing", {"is_flag": True, "help": "leave out the rows in which a column is empty or nan"}),
         ("--smooth", {"type": whole(1, "ROWS"), "help": "centred median of so many rows (odd)"}),
         ("--first-step", {"type": whole(0), "help": "leave out the rows before this step"}),
@@ -76,10 +77,13 @@ def read_files(arguments: Arguments, *groups: Sequence[str]) -> list[dict[str, L
     parent, branch_step = _parent(arguments, options)
     named = dict(zip(paths, zip(short_names(paths), sizes, strict=True), strict=True))
     with refused():
-        read = [_read_group(group, named, options, parent, branch_step) for group in groups]
+        read = [_read_group(group, named, options) for group in groups]
         curves = [curve for group in read for curve in group.values()]
-        if parent is None:
-            curves = with_branches(curves)
+        if options.schedule is not None and not any(curve.schedule is options.schedule for curve in curves):
+            raise InputError(
+                "--rates: each log holds its own learning rates; LOG+FILE puts those of a file in their place"
+            )
+        curves = with_branches(curves, parent, branch_step)
         _say_notes(curves)
         cut = iter([_cut(curve, arguments) for curve in curves])
         return [dict(zip(group, cut, strict=False)) for group in read]
@@ -112,8 +116,6 @@ def _read_group(
     paths: Sequence[str],
     named: Mapping[str, tuple[str, Any]],
     options: LogOptions,
-    parent: tuple[str, LossCurve] | None,
-    branch_step: int | None,
 ) -> dict[str, LossCurve]:
     from fsl_num.curves.reading import together
 
@@ -126,10 +128,10 @@ def _read_group(
             doubled.append(source.inside)
             continue
         name, size = named[path]
-        read = source.curves(replace(options, name=name, model_size=None if size is None else float(size)))
+        rates = None if _holds_rates(source, options) else options.schedule
+        model_size = None if size is None else float(size)
+        read = source.curves(replace(options, name=name, model_size=model_size, schedule=rates))
         for curve in read:
-            if parent is not None and path != parent[0] and (branch_step or curve.step[0] > parent[1].step[0]):
-                curve = curve.branched(parent[1], branch_step)
             label = path if len(read) == 1 and not source.inside else curve.name
             curves[label] = curve
     if doubled:
@@ -137,6 +139,14 @@ def _read_group(
     if paths and not curves:
         raise InputError(f"{paths[0]!r} holds no run but those that are named themselves")
     return curves
+
+
+def _holds_rates(source: Source, options: LogOptions) -> bool:
+    """Whether a log says its learning rates itself."""
+    from fsl_num.curves.runs import lacks
+
+    said = "lr" in (options.columns or {})
+    return said or not any("lr" in lacks(tables) for tables in source.runs().values())
 
 
 def _place(path: str) -> Path:
@@ -165,9 +175,9 @@ def _options(arguments: Arguments) -> LogOptions:
         )
 
 
-def _parent(arguments: Arguments, options: LogOptions) -> tuple[tuple[str, LossCurve] | None, int | None]:
-    """The run of ``--branch-of FILE[@STEP]``, with its path, and the step."""
-    from fsl_num.curves.reading import read_curve
+def _parent(arguments: Arguments, options: LogOptions) -> tuple[LossCurve | None, int | None]:
+    """The run of ``--branch-of FILE[@STEP]``, and the step."""
+    from fsl_num.curves.logs import single
 
     if arguments.branch_of is None:
         return None, None
@@ -175,8 +185,8 @@ def _parent(arguments: Arguments, options: LogOptions) -> tuple[tuple[str, LossC
     if not at or not step.isascii() or not step.isdigit():
         path, step = arguments.branch_of, ""
     with refused():
-        known = {field.name: getattr(options, field.name) for field in fields(options)}
-        return (path, read_curve(_joined(path), **known)), int(step) if step else None
+        read = _read_group([path], {path: (short_names([path])[0], None)}, options)
+        return single(list(read.values()), path, "name the log of one"), int(step) if step else None
 
 
 def files_of(paths: Sequence[str]) -> list[str]:

@@ -54,7 +54,11 @@ def _sizes(files: Sequence[str]) -> list[int]:
 def _once(arguments: Arguments, outputs: Outputs) -> None:
     runs, others = read_files(arguments, [arguments.run], arguments.others)
     if len(runs) != 1:
-        raise InputError(f"{arguments.run!r} holds {len(runs)} runs; a forecast is of one")
+        names = ", ".join(curve.name for curve in list(runs.values())[:3]) + ", ..." * (len(runs) > 3)
+        raise InputError(
+            f"{arguments.run!r} holds {len(runs)} runs ({names}); a forecast is of one: put its rows into a file"
+            " of their own"
+        )
     (curve,) = runs.values()
     target = _target(arguments.target)
     from fsl_num.curves.forecast import forecast

@@ -14,10 +14,13 @@ from functools import lru_cache
 EVERY_RATE = "rate of every update"
 """The column of a file that is nothing else: whoever names it beside a log means it, not the rates in the log."""
 
+NO_STEP = "; an epoch is no step: transformers keeps the steps in trainer_state.json"
+"""What to do with a log that counts epochs alone."""
+
 NAMES: Mapping[str, tuple[str, ...]] = {
     "step": ("trainglobalstep", "trainerglobalstep", "globalstep", "optimizerstep", "step", "steps", "trainstep",
-             "trainingstep", "numupdates", "update", "updates", "iteration", "iterations", "iterationstep",
-             "timebatch", "iter", "iters"),
+             "completedstep", "trainingstep", "numupdates", "update", "updates", "iteration", "iterations",
+             "iterationstep", "timebatch", "iter", "iters"),
     "lr": ("rateofeveryupdate", "lr", "learningrate", "lrs", "learningrates", "trainlr", "trainlearningrate",
            "currentlearningrate", "eta"),
     "loss": ("loss", "losses", "excessrisk"),

@@ -26,7 +26,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, Final
 
-from fsl_num.curves.columns import EVERY_RATE, meaning, plain
+from fsl_num.curves.columns import EVERY_RATE, NO_STEP, meaning, plain
 from fsl_num.curves.curve import CurveError
 from fsl_num.curves.gathered import Gathered
 from fsl_num.curves.records import flat, record_in, tables_of
@@ -60,8 +60,15 @@ _FOREIGN: Final[Mapping[bytes, str]] = {
     b"\x89HDF": "an HDF5 file: read it with pandas and pass the DataFrame to curve_from",
     b"\xd0\xcf\x11\xe0": "an old spreadsheet: save the sheet as CSV",
     b"%PDF": "a PDF document: export the numbers as CSV",
+    b'\x18\0\0\0\0\0\0\0\xa3\x7fK"': "a file of TensorBoard events: download its scalars as CSV, a tag a file",
+    b":W&B": "a run as Weights & Biases keeps it: export its charts or its history as CSV",
     b"SQLite format 3": "a database: export the table as CSV",
 }
+_CUT: Final = "the line is cut short, or a delimiter stands within a cell: put the cell in quotation marks"
+_NO_LOG: Final = (
+    "this is no table, for its lines have different numbers of cells, and no printed log, whose lines give a step and a"
+    " loss or a rate, as 'step 10 loss 2.5 lr 1e-3'; give the metrics as a table with a header"
+)
 _BESIDE: Final = dict.fromkeys(map(ord, ' \t\r"\ufeff'))  # what may stand otherwise in a header that is the same
 _DELIMITERS: Final = ("\t", ";", ",", "|", " ")
 _MARKS: Final[Mapping[bytes, str]] = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
@@ -93,10 +100,7 @@ def read_tables(path: str | Path, *, header: bool = True, name: str | None = Non
     text = _text_of(place, content)
     first = next(_lines(text), None)
     if first is None:
-        raise CurveError(
-            f"{place}: the file is empty or holds nothing but blank lines and comments; it needs a header and one row"
-            " a measured step"
-        )
+        raise CurveError(f"{place}: the file is empty, or holds comments alone; it needs a header and a row a step")
     if rates and _is_number(first[1].strip()):
         return [_table_of_rates(stem, _lines(text))]
     begin = first[1].lstrip()[:1]
@@ -151,7 +155,8 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
         end = text.find("\n", start + PIECE) + 1 or len(text)
         for line in text[start:end].splitlines():
             number += 1
-            if line.strip() and not line.lstrip().startswith(("#", "%")):
+            ruled = "|" in line and "---" in line and not line.strip(" \t|:-")  # below a header in Markdown
+            if line.strip() and not line.lstrip().startswith(("#", "%")) and not ruled:
                 yield number, line
         start = end
 
@@ -279,11 +284,10 @@ def _table_of_cells(path: Path, name: str, lines: Iterator[tuple[int, str]], hea
             while len(row) > len(names) and row[-1] == "":
                 row.pop()
             if not least <= len(row) <= len(names):
-                raise CurveError(
-                    f"{path}: {len(row)} cells where the header has {len(names)} ({', '.join(names)}); the line is cut"
-                    " short, or a delimiter stands within a cell: put the cell in quotation marks",
-                    number,
-                )
+                words = f"{len(row)} cells where the header has {len(names)} ({', '.join(names)}); {_CUT}"
+                if not any(map(meaning, names)):
+                    words = _NO_LOG + NO_STEP * any("'epoch':" in cell for cell in row)
+                raise CurveError(f"{path}: {words}", number)
             if len(row) < len(names):
                 row += [""] * (len(names) - len(row))
         if not columns.rows:
@@ -328,7 +332,7 @@ def _delimiter(path: Path, lines: Sequence[str]) -> str:
             return delimiter
     raise CurveError(
         f"{path}: the first row, {lines[0][:60]!r}, is one cell; a table needs the columns step, lr and loss with a"
-        " comma, semicolon, tab, bar or space between them",
+        " comma, semicolon, tab, bar or space between them" + NO_STEP * any("'epoch':" in line for line in lines)
     )
 
 

@@ -298,7 +298,7 @@ def _unlike_words(curves: Sequence[LossCurve]) -> list[str]:
         return []
     return [
         f"The peak rates lie between {low.plan.peak:.3g} ({low.name}) and {high.plan.peak:.3g} ({high.name}): are they"
-        " in one unit? A multiplier is none of a rate: say all rates in one (--rates), or fit each kind alone."
+        " in one unit? A multiplier is none of a rate: say all rates in one (LOG+RATES), or fit each kind alone."
     ]
 
 

@@ -145,7 +145,7 @@ def of_rates(rate: Series) -> list[str]:
     own = split_run(rate.name)[1].rsplit("/", 1)[-1]  # a run may be named for its peak
     if (unit := _UNIT.search(own)) and "peak" not in own.lower():
         said.append(f"the name of the rate {place(rate)} says a unit, {unit[0].strip()}: predict in the same")
-    elif _ALMOST <= most <= 1.0 or "lrm" in plain(rate.name):
+    elif _ALMOST <= most <= 1.0 or re.search("lrm(ult|$)", plain(rate.name)):
         said.append(f"the rate {place(rate)} is a multiplier, at most {most:g}: predict with multipliers")
     elif most > LARGEST_RATE:
         said.append(f"the rate {place(rate)} reaches {most:g}: in units of its own; predict in the same")
@@ -210,5 +210,5 @@ def _of_rounding(rate: Series) -> list[str]:
         return []
     return [
         f"the rate {place(rate)} falls by {unit:g} at a time{', to 0' * still}: is it rounded? Then a staircase is"
-        " fitted; give the rates of the schedule (schedule=, --rates FILE or LOG+FILE)"
+        " fitted; give the rates of the schedule (schedule=, LOG+FILE)"
     ]

@@ -13,7 +13,8 @@ from fsl_num.curves.columns import UNITS, plain
 from fsl_num.curves.curve import CurveError, LossCurve
 from fsl_num.curves.log_notes import check_spike, of_jump, of_losses, of_noise_scales, of_rates, of_spike, place
 from fsl_num.curves.loss_units import check_losses, in_nats
-from fsl_num.curves.rates import unseen_updates, warmup_of
+from fsl_num.curves.plan import as_plan
+from fsl_num.curves.rates import unseen_updates, warmup_in, warmup_of
 from fsl_num.curves.runs import Series, by_run, kept_last, series_of
 from fsl_num.curves.tables import Table, as_table
 from fsl_num.validation import Array, known_options, one_of, positive
@@ -199,8 +200,12 @@ def curve_of(tables: Sequence[Table], options: LogOptions) -> LossCurve:
     if warmup is None and rate is not None:
         warmup = warmup_of(rate.step, rate.values) or None
         unseen = 0 if warmup else unseen_updates(rate.step)
-        if warmup:
-            notes.append(f"the rate rises over the first {warmup} updates: taken for warmup (--warmup says otherwise)")
+    elif warmup is None:
+        plan = as_plan(options.schedule)
+        rising = plan.warmup or warmup_in(plan.rates)
+        warmup = rising if 0 < rising < loss.step[-1] else None
+    if warmup and options.warmup is None:
+        notes.append(f"the rate rises over the first {warmup} updates: taken for warmup (--warmup says otherwise)")
     schedule, lr = options.schedule, None
     if rate is not None and together:
         lr = rate.values
@@ -247,10 +252,12 @@ def _keep_wanted(series: dict[str, Series], options: LogOptions, name: str) -> l
 
 def _check_swapped(rate: Series, loss: Series) -> None:
     lr, values = rate.values, loss.values
-    if np.isfinite(lr).all() and np.isfinite(values).all() and lr.min() > 1.0 and 0.0 <= values.max() < 0.1:
+    least, most = lr.min(), values.max()
+    if np.isfinite(lr).all() and np.isfinite(values).all() and lr.max() > 1.0 and 0.0 <= most < min(0.1, least):
         raise CurveError(
-            f"the learning rates ({rate.name!r}) are all above 1 and the losses ({loss.name!r}) all below 0.1:"
-            " the two columns look swapped; if so, say columns={'lr': ..., 'loss': ...} (--columns lr=...,loss=...)"
+            f"the learning rates ({rate.name!r}) are all at least {least:.3g} and the losses ({loss.name!r}) at most"
+            f" {most:.3g}: the two columns look swapped; if so, say columns={{'lr': ..., 'loss': ...}}"
+            " (--columns lr=...,loss=...)"
         )
 
 
@@ -315,7 +322,8 @@ def _carried(rate: Series, loss: Series, known: Mapping[str, Any], warmup: int, 
     if missing > 2 * spacing:
         raise CurveError(
             f"{name}: the learning rates {rate.name!r} end at step {step[-1]:g}, the losses {loss.name!r} at"
-            f" {loss.step[-1]:g}; give the rates of all updates (--rates), or leave the rows behind out (--last-step)"
+            f" {loss.step[-1]:g}; give the rates of all updates (schedule=, LOG+FILE), or leave"
+            " the rows behind out (--last-step)"
         )
     return np.append(rates, np.full(max(missing, 0), values[-1]))
 

@@ -132,8 +132,10 @@ def warmup_of(step: Any, lr: Any) -> int:
     rising, within = lr[:top] > 0.0, step[top] <= _WARMUP * step[-1]
     if not rising.any():
         return int(step[top]) if within else 0
-    slopes = lr[:top][rising] / np.maximum(step[:top][rising], 1.0)
-    straight = np.ptp(slopes) <= 0.02 * slopes.mean()  # rates recorded an update early or late
+    # the rate of the next update at each row, or of the last one, or of that before
+    lines = [lr[:top][rising] / np.maximum(step[:top][rising] + late, 1.0) for late in (0, 1, -1)]
+    late, slopes = min(zip((0, 1, -1), lines, strict=True), key=lambda line: np.ptp(line[1]) / line[1].mean())
+    straight = np.ptp(slopes) <= 0.02 * slopes.mean()
     if straight and (within or rising.sum() > 2):
-        return int(min(round(float(lr[top] / slopes.mean())), step[top]))
+        return int(min(round(float(lr[top] / slopes.mean())) - late, step[top]))
     return int(step[top]) if within else 0

@@ -66,7 +66,8 @@ def read_curves(paths: Any, **options: Any) -> list[LossCurve]:
     several files: a file with losses and one with learning rates belong together where they name one run, or where
     there are no others. Of a folder with whole runs, logs that say no learning rates, or no losses, are left out; the
     ``notes`` of the curves name them. A log that begins where another of these runs was, in rate and loss, is a branch
-    of it, unless ``branch_of`` names one. ``options`` and errors as in :func:`read_curve`.
+    of it; of the run ``branch_of`` are those of the others that begin late near it
+    (:func:`~fsl_num.curves.branches.with_branches`). ``options`` and errors as in :func:`read_curve`.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -78,8 +79,9 @@ def read_curves(paths: Any, **options: Any) -> list[LossCurve]:
     said = log_options(**options)
     _check_paths(paths)
     listed = list(paths) if isinstance(paths, (list, tuple)) else [paths]
-    curves = [curve for source in together(listed, said) for curve in source.curves(said)]
-    return curves if said.branch_of is not None else with_branches(curves)
+    alone = replace(said, branch_of=None, branch_step=None)
+    curves = [curve for source in together(listed, alone) for curve in source.curves(alone)]
+    return with_branches(curves, said.branch_of, said.branch_step)
 
 
 def _check_paths(paths: Any) -> None:
@@ -230,15 +232,16 @@ def _logs_in(folder: Path) -> dict[str, list[Table]]:
     files = sorted(islice((entry for entry in every if entry.is_file()), MOST_FILES + 1))
     if len(files) > MOST_FILES:
         raise CurveError(f"{folder}: a folder of more than {MOST_FILES} files; give those of the runs")
-    logs = {}
+    logs, others = {}, ""
     for file in files:
         name = file.relative_to(folder).with_suffix("").as_posix()
         try:
             tables = read_tables(file, name=name)
-        except CurveError:
-            continue  # of another kind; an empty folder is said below
+        except CurveError as error:
+            others = others or f" ({error})"
+            continue  # of another kind
         if useful := [table for table in tables if len(lacks([table])) < 2]:
             logs[name] = useful
     if not logs:
-        raise CurveError(f"{folder}: a folder with no log that names a loss or a learning rate; give the files")
+        raise CurveError(f"{folder}: a folder with no log that names a loss or a learning rate; give the files{others}")
     return logs

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from fsl_num.curves.columns import Meaning, meaning, plain, split_run
+from fsl_num.curves.columns import NO_STEP, Meaning, meaning, plain, split_run
 from fsl_num.curves.curve import CurveError
 from fsl_num.curves.reshape import by_split, some_rows, widened
 from fsl_num.curves.tables import Table, filled, numbers
@@ -201,6 +201,8 @@ def _chosen(role: str, columns: list[_Column], name: str) -> _Column:
         units = ("nats", "bits", "perplexity")
         best = min((not column.meaning.held_out, units.index(column.meaning.unit)) for column in columns)
         columns = [c for c in columns if (not c.meaning.held_out, units.index(c.meaning.unit)) == best]
+    if role == "lr" and len({column.table.name for column in columns}) > 1:  # rates beside a log are meant, not its own
+        columns = [column for column in columns if "loss" in lacks([column.table])] or columns
     first = min(column.meaning.rank for column in columns)
     columns = [column for column in columns if column.meaning.rank == first]
     if len(columns) == 1:
@@ -359,10 +361,10 @@ def _refuse_missing(
     raise CurveError(
         f"{name}: no column for {' and '.join(missing)} among {', '.join(map(repr, names))}; say {asked}, for example"
         f" columns={dict.fromkeys(missing, 'NAME')} (--columns {','.join(typed)})"
-        + ("; an epoch is no step: transformers keeps the steps in trainer_state.json" if "epoch" in names else "")
+        + (NO_STEP if "epoch" in names else "")
         + (
             "; learning rates can also come from another file of the run (LOG+RATES), as `fsl schedule NAME --peak-lr X"
-            " --steps K --csv RATES` writes it, or for all logs from one (--rates RATES)"
+            " --steps K --csv RATES` writes it, or for all logs that hold none from one (--rates RATES)"
             if "lr" in missing and "loss" in needs
             else ""
         )

@@ -52,6 +52,8 @@ def as_table(table: Any) -> Table:
     if isinstance(table, Table):
         return table
     if hasattr(table, "columns") and hasattr(table, "to_numpy"):  # a DataFrame; pandas itself is not needed
+        if getattr(getattr(table, "index", None), "name", None) is not None:  # as set_index("step") makes it
+            table = table.reset_index()
         names = [str(name) for name in table.columns]
         if len(set(names)) < len(names):
             raise CurveError("the table has two columns of one name; rename one")
@@ -74,8 +76,8 @@ def as_table(table: Any) -> Table:
 
 
 def _of_series(series: Any) -> Any:
-    """The cells of a DataFrame's column; it writes nan for a cell that is empty."""
-    cells, empty = series.to_numpy(), np.asarray(series.isna())
+    """The cells of a column of a DataFrame, of pandas or polars; it writes nan for a cell that is empty."""
+    cells, empty = series.to_numpy(), np.asarray(series.is_null() if hasattr(series, "is_null") else series.isna())
     return cells if not empty.any() else [None if gone else cell for cell, gone in zip(cells, empty, strict=True)]
 
 

@@ -22,6 +22,9 @@ _PAIR = re.compile(
 )
 _BETWEEN = re.compile(r"[|;]|,(?!\d)")  # pairs; a comma before a digit may be a decimal one
 _BRACKETS = re.compile(r"\[[^\[\]]*\]")
+_LIST = re.compile(rf"([A-Za-z_]\w*)( ?[:=] ?| )\[ ?((?:{_NUMBER})(?: ?, ?(?:{_NUMBER}))*) ?\]")  # lr=[0.1, 0.1]
+_COLOUR = re.compile(r"\x1b\[[\d;]*m")
+_SHORT: Final = {"s:": "step:", " trl:": " train loss:", " tel:": " validation loss:"}  # as llm.c calls them
 _COUNT = re.compile(rf"(?<=[A-Za-z])(:? ?)\[ ?({_GROUPED}|\d+) ?/ ?(?:{_GROUPED}|\d+) ?\]")  # Step [10/900]
 _UNITS: Final = {"": 1.0, "%": 0.01, "k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
 _WHOLE: Final = ("step", "tokens", "batch_size")
@@ -91,7 +94,15 @@ def record_of(line: str) -> dict[str, Any]:
     {'step': 100.0, 'loss': 2.5, 'lr': 0.001}
     >>> record_of("step 12,500/90,000 | loss tensor(2.5, device='cuda:0') | lr 0.03% | ppl NaN")
     {'step': 12500.0, 'loss': 2.5, 'lr': 0.0003, 'ppl': nan}
+    >>> record_of("s:5 tel:2.5"), record_of("s:5 trl:2.25 lr:1.0e-03 norm:0.5")
+    ({'step': 5.0, 'validation loss': 2.5}, {'step': 5.0, 'train loss': 2.25, 'lr': 0.001, 'norm': 0.5})
+    >>> record_of("step 5 loss 2.5 lr [0.1, 0.1]"), record_of("step=5, loss=2.5, lr=[0.1, 0.2]")
+    ({'step': 5.0, 'loss': 2.5, 'lr': 0.1}, {'step': 5.0, 'loss': 2.5, 'lr/0': 0.1, 'lr/1': 0.2})
     """
+    line = _COLOUR.sub("", line)
+    if re.match(r"s:\d+ t[re]l:", line):
+        for short, name in _SHORT.items():
+            line = line.replace(short, name, 1)
     if bar := _BAR.search(line):
         line = f"step {bar[1]}{bar['shown']}"
     begin = line.find("{")
@@ -108,6 +119,7 @@ def record_of(line: str) -> dict[str, Any]:
         marked = mark is not None and _COUNTER.search(line, mark.end()) is not None
     line = _LEVELS.sub("|", line)
     line = _COUNT.sub(r"\1 \2 ", unwrapped(line) if "(" in line else line)
+    line = _LIST.sub(_of_groups, line)
     text = " ".join(_BRACKETS.sub(" ", line).split())
     record: dict[str, Any] = {}
     for part in _BETWEEN.split(text):
@@ -124,3 +136,11 @@ def record_of(line: str) -> dict[str, Any]:
                 value = value.replace(",", "")
             record.setdefault(metric, float(value) * _UNITS[pair["unit"] or ""])
     return record
+
+
+def _of_groups(listed: re.Match[str]) -> str:
+    """The numbers of a list behind a name: one of all groups of parameters, or one of each by its number."""
+    name, sign, values = listed[1], listed[2], listed[3].split(",")
+    if len({float(value) for value in values}) == 1:
+        return f"{name}{sign}{values[0]} "
+    return " | ".join(f"{name}/{at}{sign}{value.strip()}" for at, value in enumerate(values)) + " "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from fsl_num.curves.branches import as_branch
 from fsl_num.curves.curve import LossCurve
 
 if TYPE_CHECKING:
@@ -21,10 +22,10 @@ _HARDLY, _FAR_BETTER = 1.1, 100.0
 def as_fitted(result: FitResult, curve: LossCurve) -> LossCurve:
     """Return a curve with the rates of its ``unseen`` first updates as a fit takes them.
 
-    The rate of the first row, where that was found to be so of the logs fitted that begin late, or where no run fitted
-    has a warmup; else a linear warmup as long as theirs, up to that rate. (After fits to two runs of 25M or 100M whose
-    warmup was said, seven late logs were predicted by a mean error of 0.3 to 1.4 % with the first rate held, and of
-    0.03 to 0.7 % with the warmup.)
+    Those of the run fitted that was there, in rate and loss, where there is one. Else the rate of the first row, where
+    that was found to be so of the logs fitted that begin late, or where no run fitted has a warmup; else a linear
+    warmup as long as theirs, up to that rate. (After fits to two runs of 25M or 100M whose warmup was said, seven late
+    logs were predicted by a mean error of 0.3 to 1.4 % with the first rate held, and of 0.03 to 0.7 % with the warmup.)
 
     >>> from fsl_num.curves.fit import fit
     >>> known = LossCurve(range(2, 8), [3, 2.5, 2.3, 2.2, 2.15, 2.1], lr=[0.1] * 6, warmup=2)
@@ -32,7 +33,10 @@ def as_fitted(result: FitResult, curve: LossCurve) -> LossCurve:
     >>> as_fitted(fit(known, "momentum", starts=1, intervals=False), late).plan.rates.round(3).tolist()
     [0.0, 0.05, 0.1, 0.1, 0.1, 0.1]
     """
-    length = max((curve.plan.warmup for curve in result.curves), default=0)
+    branch = as_branch(curve, result.curves)
+    if not branch.unseen:
+        return branch
+    length = max((run.plan.warmup for run in result.curves), default=0)
     return curve if result.warmed is False else curve.warmed(length)
 
 
@@ -47,16 +51,17 @@ def words_of_prediction(result: FitResult, curve: LossCurve, say: str = SAY) -> 
     >>> words_of_prediction(known, LossCurve([4, 5, 6], [2.3, 2.2, 2.15], lr=[0.1] * 3, unseen=4), "")[-65:]
     'There the rate of its first row is taken, as of the runs fitted. '
     """
-    if not curve.unseen:
-        return ""
-    count = curve.unseen
-    taken = as_fitted(result, curve).warmup
+    branch = as_branch(curve, result.curves)
+    place = "".join(f"Its log {note}." for note in branch.notes[len(curve.notes) :])
+    if not branch.unseen:
+        return place
+    count, taken = curve.unseen, as_fitted(result, curve).warmup
     taken_words = "the rate of its first row" if not taken else f"a linear warmup of {taken} updates"
     later_words = f", then the rate of its first row up to step {count}" if 0 < taken < count else ""
-    return (
-        f"Its log begins at step {count} of {curve.plan.rates.size}, and nothing says what the learning rate was"
-        f" before. There {taken_words}{later_words} is taken, as of the runs fitted. {say}"
-    )
+    if not place:
+        size = curve.plan.rates.size
+        place = f"Its log begins at step {count} of {size}, and nothing says what the learning rate was before."
+    return f"{place} There {taken_words}{later_words} is taken, as of the runs fitted. {say}"
 
 
 def words_of_fit(names: Sequence[str], held: float, rising: float, warmed: bool) -> str:

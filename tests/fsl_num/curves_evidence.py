@@ -83,13 +83,22 @@ def split(size):
     return [known[name] for name in TRAINING], [curve for name, curve in known.items() if name not in TRAINING]
 
 
+def own_rows(curve):
+    """The rows of a curve of 124M that its file holds, without those of the run from which it branched."""
+    first = np.loadtxt(folder() / "124M" / f"{curve.name}.csv", delimiter=",", skiprows=1, max_rows=1)[0]
+    return curve.between_steps(first, curve.step[-1])
+
+
 def default_law():
-    """The table of the protocols under the default law."""
+    """The table of the protocols under the default law; of P1 to P3 also without what runs share before they branch."""
     rows = {}
     for name, (training, tests) in protocols().items():
         start = time.perf_counter()
         result = fit(training)
         rows[f"{name} ({time.perf_counter() - start:.2f} s)"] = mean_score(result.scores(tests).values())
+        if name not in sizes():
+            own = [own_rows(curve) for curve in tests]
+            rows[f"{name}, own rows"] = mean_score(result.scores(own).values())
     print(table(rows))
 
 

@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pytest
 
 from fsl_num.cli import main
 from fsl_num.curves.laws import law
@@ -38,3 +39,39 @@ def test_a_run_that_is_fitted_is_not_predicted_as_one_of_a_folder(tmp_path, caps
     (folder / "constant.csv").unlink()
     assert main([*words, str(folder)]) == 2
     assert "holds no run but those that are named themselves" in capsys.readouterr().err
+
+
+def test_a_forecast_of_several_runs_names_them(tmp_path, capsys):
+    rows = "".join(f"{run},{step},0.1,{2 + 1 / step}\n" for run in "abcd" for step in range(1, 30))
+    (tmp_path / "runs.csv").write_text("run,step,lr,loss\n" + rows)
+    assert main(["forecast", str(tmp_path / "runs.csv"), "--to", "60"]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "holds 4 runs (runs: a, runs: b, runs: c, ...); a forecast is of one: put its rows into a file" in said
+
+
+def test_rates_from_a_file_are_those_of_logs_that_hold_none_or_of_one_log_beside_it(tmp_path, capsys):
+    step, place = np.arange(20, 401, 20), {}
+    for name in ("wsd", "constant"):
+        rates = np.append(step_rates(name, peak=0.01, steps=400), 0.0)
+        losses = law("momentum").predict(rates, [2.0, 0.3, 0.5, 0.5, 0.95])[step - 1]
+        columns = {"step": step, "lr": rates[step], "loss": losses, "held": np.full(step.size, 0.01)}
+        for role, lr in (("", "lr"), ("-loss", None), ("-lr", "lr"), ("-held", "held")):
+            kept = ["step", *([lr] if lr else []), *(["loss"] if role != "-lr" else [])]
+            lines = [",".join(kept).replace("held", "lr")]
+            lines += [",".join(repr(float(columns[key][at])) for key in kept) for at in range(step.size)]
+            place[name + role] = str(tmp_path / f"{name}{role}.csv")
+            (tmp_path / f"{name}{role}.csv").write_text("\n".join([*lines, ""]))
+        (tmp_path / f"{name}.txt").write_text("".join(f"{float(rate)!r}\n" for rate in rates[:-1]))
+
+    def parameters(*words):
+        quick = ["--law", "momentum", "--no-intervals", "--starts", "1", "--json", "--warmup", "0"]
+        assert main(["fit", *words, *quick]) == 0
+        return json.loads(capsys.readouterr().out)["parameters"]
+
+    given = parameters(place["constant"], place["wsd-loss"], "--rates", str(tmp_path / "wsd.txt"))
+    assert given["C"] == pytest.approx(0.5, rel=1e-3)  # the truth
+    beside = parameters(f"{place['wsd-held']}+{place['wsd-lr']}")
+    assert beside == pytest.approx(parameters(place["wsd"]), rel=1e-3)
+    assert beside != pytest.approx(parameters(place["wsd-held"]), rel=1e-3)
+    assert main(["fit", place["wsd"], "--rates", str(tmp_path / "wsd.txt")]) == 2
+    assert "each log holds its own learning rates; LOG+FILE puts" in " ".join(capsys.readouterr().err.split())

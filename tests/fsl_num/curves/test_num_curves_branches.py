@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fsl_num import fit, read_curves
+from fsl_num import FitResult, fit, read_curve, read_curves
 from fsl_num.cli import main
 from fsl_num.curves.branches import with_branches
 from fsl_num.curves.curve import CurveError, LossCurve
@@ -45,6 +45,15 @@ def test_a_decay_from_a_checkpoint_has_the_rates_of_the_run_before_it(tmp_path, 
     assert not any("begins where" in note for note in whole.notes)
 
 
+def test_the_first_loss_of_a_branch_may_be_off_by_as_much_as_its_rows_scatter(tmp_path):
+    trunk, decay = write(tmp_path, "trunk", rates()), write(tmp_path, "decay", rates(0.2), first=1620)
+    rows = [row.split(",") for row in decay.read_text().splitlines()]
+    for at, row in enumerate(rows[1:]):
+        row[2] = str(float(row[2]) * (1.035 if at == 0 else 1.02 if at % 2 == 0 else 0.98))
+    decay.write_text("\n".join(map(",".join, rows)))
+    assert read_curves([decay, trunk])[0].unseen == 0
+
+
 def test_of_runs_at_several_peaks_each_has_its_own_branch(tmp_path):
     files = [write(tmp_path, f"decay_{peak}", rates(0.2, peak), first=1620) for peak in (0.01, 0.005)]
     trunks = [write(tmp_path, f"trunk_{peak}", rates(peak=peak)) for peak in (0.01, 0.005)]
@@ -76,6 +85,50 @@ def test_where_two_different_runs_were_neither_is_taken(tmp_path):
     branch = read_curves([decay, trunk, other])[0]
     assert branch.unseen == 1620
     assert "begins where trunk or other was at step 1620: --branch-of says" in branch.notes[-1]
+
+
+def test_the_run_that_is_named_has_the_branches_that_are_not_seen_and_no_others(tmp_path, capsys):
+    """Where a rate drops at once the log of a branch does not begin at the rate of the run before it."""
+    step = np.arange(STEPS + 1)
+    trunks = [write(tmp_path, f"trunk_{peak}", rates(peak=peak), first=260) for peak in (0.01, 0.005)]
+    drop = write(tmp_path, "drop", np.where(step < 1600, 1.0, 0.1) * rates(), first=1620)
+    decay = write(tmp_path, "decay", rates(0.2, peak=0.005), first=1620)
+    files = [drop, decay, *trunks]
+    parent = read_curve(trunks[0], warmup=WARMUP)
+    for options in ({}, {"branch_step": 1600}):
+        dropped, decayed, *others = read_curves(files, warmup=WARMUP, branch_of=parent, **options)
+        assert (dropped.plan.rates[800], decayed.plan.rates[800]) == (0.01, 0.005)
+        np.testing.assert_array_equal(others[1].plan.rates, read_curve(trunks[1], warmup=WARMUP).plan.rates)
+        assert dropped.plan.rates[1650] == pytest.approx(0.001)
+    anew = (row.split(",", 1) for row in drop.read_text().splitlines()[1:])
+    drop.write_text("step,lr,loss\n" + "".join(f"{int(first) - 1600},{cells}\n" for first, cells in anew))
+    dropped, decayed, *others = read_curves(files, warmup=WARMUP, branch_of=parent, branch_step=1600)
+    assert dropped.step[0] == 1620 and dropped.plan.rates[800] == 0.01
+    assert [curve.step[0] for curve in (decayed, *others)] == [1620, 260, 260]
+    with pytest.raises(CurveError, match=r"none of the runs is a branch of trunk_0.01 \(--branch-of"):
+        read_curves([*trunks, write(tmp_path, "other", rates(0.2), first=1620, loss=9.0)], branch_of=parent)
+    words = ["fit", *map(str, files), "--warmup", "100", "--starts", "1", "--no-intervals", "--branch-of"]
+    assert main([*words, f"{trunks[0]}@1600"]) == 0
+    said = capsys.readouterr().err
+    assert said.count("a branch of trunk_0.01 at update 1600") == 1
+    assert "drop: a branch" in said and "decay: begins where trunk_0.005 was" in said
+
+
+def test_a_run_that_is_predicted_alone_branches_from_one_that_was_fitted(tmp_path):
+    slow = np.where(np.arange(STEPS + 1) < STEPS // 2, 0.3, 1.0)
+    trunk, whole, other, late = (
+        read_curve(write(tmp_path, name, slow * rates(fraction), first))
+        for name, fraction, first in (("trunk", 0, 20), ("whole", 0.2, 20), ("other", 0.4, 20), ("decay", 0.2, 1620))
+    )
+    fitted = fit([trunk, other], starts=1)
+    for result in (fitted, FitResult.from_json(fitted.to_json())):
+        prediction = result.predict(late)
+        assert prediction.final == pytest.approx(result.predict(whole).final, rel=1e-4)
+        assert prediction.trust.startswith("Its log begins where trunk was at step 1620, in rate and loss: taken for a")
+    elsewhere = write(tmp_path, "elsewhere", rates(0.2), first=1620, loss=2.5)
+    assert "nothing says what the learning rate was" in fitted.predict(read_curve(elsewhere)).trust
+    two = fit([trunk, other, read_curve(write(tmp_path, "third", rates()))], starts=1, intervals=False)
+    assert "Its log begins where trunk or third was at step 1620" in two.predict(late, None).trust
 
 
 def test_runs_with_a_long_warmup_and_cut_runs_are_left_alone(tmp_path):

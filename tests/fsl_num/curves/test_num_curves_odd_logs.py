@@ -5,6 +5,7 @@ import pytest
 
 from fsl_num.curves.columns import meaning
 from fsl_num.curves.curve import CurveError
+from fsl_num.curves.logs import curve_from
 from fsl_num.curves.loss_units import in_nats
 from fsl_num.curves.reading import read_curve
 from fsl_num.curves.reshape import by_split
@@ -21,6 +22,11 @@ from fsl_num.curves.tables import Table
         ("Epoch [1/9], Step [{0}/3000], Loss: {1}, LR: {2}", None),
         ("step {0} ({3:.0%}) loss tensor({1}, device='cuda:0', grad_fn=<MeanBackward0>) lr {2}", None),
         ("step {0} loss {1} lr {2:%}", None),
+        ("step {0} loss {1} lr [{2}]", None),
+        ("step={0}, skipped=0, loss={1}, lr=[{2}, {2}], mom=[[0.9, 0.95], [0.9, 0.95]]", None),
+        ("completed step: {0}, seconds: 1.2, total_weights: 65536, loss: {1}, lr: {2}", None),
+        ("s:{0} trl:{1} lr:{2} norm:0.9", None),
+        ("[rank0]:[titan] - INFO - \x1b[31mstep: {0:2}  \x1b[32mloss: {1:7}  \x1b[33mlr: {2}\x1b[39m", None),
         ("step {0} loss {1} lr {2}", "step 3000 loss nan lr 3e-4"),
         ("step {0} loss: {1}, lr {2}", "step 3000 loss: -Infinity, lr 3e-4"),
     ],
@@ -38,6 +44,70 @@ def test_printed_lines_are_read_to_the_last(line, row, tmp_path):
     assert curve.step.tolist() == list(range(500, 3000, 500))
     assert curve.loss.tolist() == [3 - step / 10_000 for step in curve.step]
     assert curve.lr.tolist() == pytest.approx([3e-4] * 5)
+
+
+def test_groups_of_parameters_with_rates_of_their_own_are_told_apart(tmp_path):
+    (tmp_path / "run.log").write_text("".join(f"step {k} loss {3 - k / 100} lr [0.2, 0.1]\n" for k in (10, 20, 30)))
+    curve = read_curve(tmp_path / "run.log")
+    assert curve.lr.tolist() == [0.2] * 3
+    assert "that of 'lr/1' is 0.5 of it" in " ".join(curve.notes)
+
+
+@pytest.mark.parametrize("late", [0, 1, -1])
+def test_a_long_warmup_is_known_whichever_update_a_row_gives_the_rate_of(late):
+    """A fifth of the steps: a straight line from 0, but for one update."""
+    step = np.arange(10, 1001, 10)
+    rate = np.minimum((step + late) / 200, 1.0) * (1.0 - step / 2000)
+    rate[step < 200] = (step[step < 200] + late) / 200
+    curve = curve_from({"step": step, "lr": 0.1 * rate, "loss": 3 - step / 2000})
+    assert abs(curve.warmup - 190) <= 2
+
+
+@pytest.mark.parametrize("last", [1000, 40])
+def test_the_warmup_of_rates_that_are_given_is_that_of_rates_in_the_log(last):
+    step, rates = np.arange(10, last + 1, 10), 0.1 * np.minimum(np.arange(1001) / 50, 1.0)
+    table = {"step": step, "loss": 3 - step / 2000}
+    given = curve_from(table, schedule=rates[:-1])
+    assert given.warmup == curve_from(table | {"lr": rates[step]}).warmup == (50 if last == 1000 else 0)
+    assert any("taken for warmup" in note for note in given.notes) is (last == 1000)
+    assert curve_from(table, schedule=rates[:-1], warmup=0).warmup == 0
+
+
+def test_a_data_frame_of_polars_is_a_table():
+    class Cells(list):
+        def to_numpy(self):
+            return np.array(self)
+
+        def is_null(self):
+            return [cell is None for cell in self]
+
+    class Frame(dict):
+        columns = property(list)
+        to_numpy = None
+
+        def __len__(self):
+            return 3
+
+    frame = Frame(
+        step=Cells([1, 2, 3]), lr=Cells([0.1] * 3), loss=Cells([3.0, 2.5, 2.0]), val_loss=Cells([None, None, 2.0])
+    )
+    assert curve_from(frame).loss.tolist() == [3.0, 2.5, 2.0]
+
+
+def test_a_table_in_markdown_is_read_and_a_row_of_dashes_elsewhere_is_none(tmp_path):
+    rows = "".join(f"| {k} | 0.1 | {3 - k / 100} |\n" for k in (10, 20, 30))
+    (tmp_path / "run.md").write_text("| step | lr | loss |\n| --- | :--: | --: |\n" + rows)
+    assert read_curve(tmp_path / "run.md").step.tolist() == [10, 20, 30]
+    (tmp_path / "run.csv").write_text("step,lr,loss\n10,0.1,3\n---,---,---\n")
+    with pytest.raises(CurveError, match="holds '---', which is not a number"):
+        read_curve(tmp_path / "run.csv")
+
+
+def test_a_rate_named_for_its_optimiser_is_no_multiplier():
+    steps, rates = np.arange(1, 9), np.full(8, 0.02)
+    for name, multiplier in (("lr_muon", False), ("lrm", True), ("lr_mult", True)):
+        notes = curve_from({"step": steps, name: rates, "loss": 2 + 1 / steps}).notes
+        assert any("is a multiplier" in note for note in notes) is multiplier
 
 
 def test_steps_in_per_cent_are_none(tmp_path):

@@ -131,7 +131,7 @@ REFUSED = {
     "missing step": ("lr,loss\n1,3\n2,2\n", "no column for step", None),
     "epochs for steps": ("epoch,lr,loss\n1,0.1,3\n2,0.1,2\n", "an epoch is no step.*trainer_state.json", None),
     "a dict that is code": ("{'step': exit(), 'lr': 1, 'loss': 2}\n" * 2, "not a JSON record", 1),
-    "swapped columns": ("step,lr,loss\n1,3.0,0.001\n2,2.5,0.001\n", "swapped", None),
+    "swapped columns": ("step,lr,loss\n1,3.0,0.001\n2,0.9,0.001\n", "swapped", None),
     "two losses": ("step,lr,val_a_loss,val_b_loss\n1,0.1,3,3.1\n2,0.1,2,2.1\n", "each be the loss", None),
     "a name twice": ("step,lr,loss,loss\n1,0.1,3,3\n", "twice", 1),
     "a name twice but for case": ("step,lr,loss,Loss\n1,0.1,3,3\n", "but for case", None),
@@ -149,6 +149,11 @@ REFUSED = {
     "a comma in a step": ("step;lr;loss\n1,000;0,1;3,0\n2,000;0,1;2,5\n", "thousands or decimals", 2),
     "one column": ("step\n1\n2\n", "is one cell", None),
     "an open quotation mark": (changed(3, '200,"1e-3,2.5'), "quotation mark", None),
+    "lines of no kind": ("Loading model\n[step=1]\n    loss=2.5\n", "no table, .* and no printed log, whose lines", 2),
+    "lines of epochs": ("Loading\n{'loss': 2.5, 'epoch': 0.1}\n" * 2, "an epoch is no step.*trainer_state.json", None),
+    "epochs, and more": ("Loading it\n{'loss': 2.5, 'lr': 0.1, 'epoch': 0.1}\n" * 2, "epoch is no step", 2),
+    "TensorBoard events": (b"\x18" + bytes(7) + b"\xa3\x7fK\"rest", "download its scalars", None),
+    "a run of W&B": (b":W&B\xbe\xef\0rest", "export its charts", None),
     "binary": (b"step,lr,loss\n1,\x00\x00\x01", "zero bytes", None),
     "ZIP": (b"PK\x03\x04rest", "ZIP", None),
     "Parquet": (b"PAR1rest", "Parquet", None),
@@ -184,6 +189,9 @@ def test_a_directory_a_missing_and_an_unreadable_file(tmp_path, monkeypatch):
         read_curve(tmp_path / "empty")
     (tmp_path / "empty" / "notes.txt").write_text("nothing measured")
     with pytest.raises(CurveError, match="no log"):
+        read_curve(tmp_path / "empty")
+    (tmp_path / "empty" / "events").write_bytes(b"PK\x03\x04rest")
+    with pytest.raises(CurveError, match=r"no log .*; give the files \(.*events is a ZIP archive"):
         read_curve(tmp_path / "empty")
     with pytest.raises(CurveError, match="put a comma and no space between the columns"):
         read_curve("lr=Lernrate")
@@ -329,6 +337,7 @@ def test_a_data_frame_is_a_table():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"step": STEP, "lr": LR, "loss": LOSS}, index=[7, 8, 9])
     assert curve_from(frame).loss.tolist() == LOSS
+    assert curve_from(frame.set_index("step")).step.tolist() == STEP
     with pytest.raises(CurveError, match="two columns of one name"):
         curve_from(pandas.concat([frame, frame], axis=1))
 
