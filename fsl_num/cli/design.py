@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from fsl_num.cli.curve_files import curve_options, files_of, read_files
-from fsl_num.cli.fit import level_of, level_option, saved_fit
+from fsl_num.cli.fit import level_of, level_option, refuse_unknown_to, saved_fit
 from fsl_num.cli.inputs import STANDARD, InputError, real_number, refused
 from fsl_num.cli.options import (
     REAL,
@@ -34,7 +34,12 @@ def run_design(arguments: Arguments) -> int:
     theory = {name: getattr(arguments, name) for name in ("s", "beta", "noise")}
     budget = {name: getattr(arguments, name) for name in ("data", "compute")}
     typed = [name for name, value in (theory | budget).items() if value is not None]
-    if (arguments.fit is None) == (not typed):
+    if arguments.fit is not None and typed:
+        raise InputError(
+            f"--{typed[0]} belongs to a design in the theory, without --fit; with one --steps says how long: the tokens"
+            " or samples over the batch (fsl plan --fit takes --data, or --compute)"
+        )
+    if arguments.fit is None and not typed:
         raise InputError("a design needs either --fit, or the theory by --s, --beta and a budget")
     _refuse_useless(arguments)
     if arguments.fit is not None:
@@ -135,6 +140,8 @@ def _from_fit(arguments: Arguments) -> int:
     outputs = Outputs({"--out": arguments.out, "--plot": arguments.plot}, inputs=inputs, json=arguments.json)
     level = level_of(arguments)
     fit = saved_fit(arguments.fit, "--fit")
+    if arguments.log is None:  # else they are what is said of the log
+        refuse_unknown_to(fit, arguments.model_size, arguments.batch_size)
     second = None if arguments.second_fit is None else saved_fit(arguments.second_fit, "--second-fit")
     run = _run_under_way(arguments)
     size = next((float(size) for size in arguments.model_size), None)

@@ -79,22 +79,27 @@ def run_fit(arguments: Arguments) -> int:
     return 0
 
 
+def refuse_unknown_to(fit: FitResult, model_size: Any = None, batch_size: Any = None) -> None:
+    """Refuse a model size or a batch size that the law of a fit has no term for."""
+    if model_size not in (None, (), []) and not fit.law.size_term:
+        raise InputError(
+            "--model-size: this fit has no term for the size of a model; fit runs of several sizes, and say them"
+            " (--model-size, one a file)"
+        )
+    if batch_size is not None and not getattr(fit.law, "batches", False):
+        raise InputError(
+            "--batch-size: this fit knows no batch sizes; fit runs that all say theirs (a column, --batch-size), by the"
+            " law auto or fsl-sgd"
+        )
+
+
 def run_predict(arguments: Arguments) -> int:
     """Read the fit, build the schedule, predict, print, write."""
     files = {"--fit": [arguments.fit], "--schedule-file": [arguments.schedule_file]}
     outputs = Outputs({"--csv": arguments.csv, "--plot": arguments.plot}, inputs=files, json=arguments.json)
     level = level_of(arguments)
     result = saved_fit(arguments.fit)
-    if arguments.model_size is not None and not result.law.size_term:
-        raise InputError(
-            "--model-size: this fit has no term for the size of a model; fit runs of several sizes, and say them"
-            " (--model-size, one a file)"
-        )
-    if arguments.batch_size is not None and not getattr(result.law, "batches", False):
-        raise InputError(
-            "--batch-size: this fit knows no batch sizes; fit runs that all say theirs (a column, --batch-size), by the"
-            " law auto or fsl-sgd"
-        )
+    refuse_unknown_to(result, arguments.model_size, arguments.batch_size)
     from fsl_num.report import fits as report
 
     with refused():

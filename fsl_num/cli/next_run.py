@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from fsl_num.cli.fit import level_of, level_option, planned, saved_fit
+from fsl_num.cli.fit import level_of, level_option, planned, refuse_unknown_to, saved_fit
 from fsl_num.cli.inputs import InputError, real_number, refused
 from fsl_num.cli.options import Arguments, Command, Option, Read, json_option, schedule_options, whole
 from fsl_num.cli.output import PICTURE_HELP, Outputs, show_json
@@ -24,6 +24,7 @@ def run(arguments: Arguments) -> int:
     read = {"--fit": [arguments.fit], "--predict": [arguments.schedule_file], "--candidates": files}
     outputs = Outputs({"--plot": arguments.plot}, inputs=read, json=arguments.json)
     level, fitted = level_of(arguments), saved_fit(arguments.fit)
+    refuse_unknown_to(fitted, arguments.model_size)
     from fsl_num.curves.next_run import next_run
     from fsl_num.curves.plan import as_plan
     from fsl_num.report import next_run as report

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fsl_num.cli.fit import level_of, level_option, saved_fit
+from fsl_num.cli.fit import level_of, level_option, refuse_unknown_to, saved_fit
 from fsl_num.cli.inputs import InputError, parameter_point, refused
 from fsl_num.cli.options import REAL, Arguments, Command, Option, ScheduleNames, json_option, whole
 from fsl_num.cli.output import show, show_json
@@ -35,7 +35,9 @@ def run(arguments: Arguments) -> int:
             known: dict[str, Any] = {"warmup": arguments.warmup or 0}
             known["batch_size"] = None if arguments.batch_size is None else float(arguments.batch_size)
             known["model_sizes"] = [float(size) for size in arguments.model_size]
-            plan = plan_from_fit(saved_fit(arguments.fit), level=level, **known, **budget)
+            fit = saved_fit(arguments.fit)
+            refuse_unknown_to(fit, arguments.model_size)
+            plan = plan_from_fit(fit, level=level, **known, **budget)
         else:
             noise = 1.0 if arguments.noise is None else float(arguments.noise)
             plan = plan_run(s=point[0], beta=point[1], noise=noise, schedule=arguments.schedule, **budget)

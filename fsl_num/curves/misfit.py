@@ -83,6 +83,17 @@ class States(Result):
         rows = [_state(law, plan, theta, loss) for plan, loss in zip(plans, np.split(losses, ends), strict=False)]
         return States(*np.concatenate([np.zeros((4, 0)), *rows], axis=1))
 
+    @staticmethod
+    def at_end(time: float, peak: float, loss: float, constant: float, limit: float) -> States:
+        """Return the state of a run at its end: intrinsic time, peak rate, its loss, that of a ``constant`` rate after
+        the same intrinsic time, and the ``limit`` that no training removes.
+
+        >>> States.at_end(1.0, 1.0, 2.5, 3.0, 2.0).gained.tolist()
+        [0.5]
+        """
+        place, losses = np.log([[time], [peak]]), np.array([[loss], [constant]])
+        return States(*_rows(place[0], place[1], losses[0], losses[1], limit))
+
     def covariance(self, states: States) -> Array:
         """Return the covariance of the misfits here and at others, in units of the size squared.
 
@@ -100,16 +111,20 @@ class States(Result):
 def _state(law: Law, plan: Plan, theta: Array, loss: Array) -> Array:
     """The four rows of the states of one plan at its losses."""
     time, peak = np.log(plan.intrinsic_time), np.full(plan.recorded.size, np.log(plan.peak))
-    loss = np.maximum(loss, 1e-12)
     limit = constant_loss(law, theta, plan.model_size)
-    left = np.maximum(1.0 - limit / loss, 0.0)
     if law.final_only:
-        return np.stack([time, np.zeros(loss.size), peak, left])
+        return _rows(time, peak, loss, loss, limit)
     count = max(round(float(plan.intrinsic_time[-1]) / plan.peak), 1)
     step = np.clip(np.round(plan.intrinsic_time / plan.peak), 1, count).astype(np.int64)
     known, place = np.unique(step, return_inverse=True)
     flat = Plan(np.full(count, plan.peak), known, 0, float(np.mean(plan.batch_sizes)), plan.model_size)
-    constant = np.maximum(law.bind([flat], "coarse").losses(theta), 1e-12)[place]
+    return _rows(time, peak, loss, law.bind([flat], "coarse").losses(theta)[place], limit)
+
+
+def _rows(time: Array, peak: Array, loss: Array, constant: Array, limit: float) -> Array:
+    """The four rows of states, from the losses there, those of a ``constant`` rate, and what no training removes."""
+    loss, constant = np.maximum(loss, 1e-12), np.maximum(constant, 1e-12)
+    left = np.maximum(1.0 - limit / loss, 0.0)
     gained = np.clip((constant - loss) / np.maximum(constant - limit, 1e-12), 0.0, 1.0)
     return np.stack([time, gained, peak, left])
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from fsl_num.curves.laws import FunctionalLaw, Law, MomentumLaw
+from fsl_num.curves.laws.shared import shortened
 from fsl_num.curves.peaks import at_peak
 from fsl_num.curves.sizes import constant_loss
 from fsl_num.design.families import best_member, family_rates, step_blocks
-from fsl_num.design.final_loss import final_loss
+from fsl_num.design.final_loss import MOST, final_loss
 from fsl_num.design.newton import linear_gap, newton
 from fsl_num.design.objectives import Objective
-from fsl_num.design.water_filling import water_filling
+from fsl_num.design.water_filling import Filling, water_filling
 from fsl_num.validation import Array
 
 SHAPES: Final = ("free", "non-increasing")
@@ -23,6 +25,8 @@ SHAPES: Final = ("free", "non-increasing")
 _BLOCKS: Final = 48  # of a law without a certificate
 _LOWEST: Final = 1e-6  # of the peak, where a search moves in logarithms
 _SAME: Final = 1e-8
+_TRIED: Final = 6  # peaks
+_ABOVE: Final = 1.001  # of the floor: the least peak of a schedule that is not constant
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +77,9 @@ def optimum(law: Law, theta: Array, past: Past, steps: int, floor: float, peak: 
     minima are many; the least from several starts is returned, on blocks of steps.
     """
     objective, ones = past.objective(law, theta), np.ones(steps)
+    if floor == peak:  # there is one schedule
+        rates = np.full(steps, peak)
+        return Optimum(rates, objective(rates, ones)[0], 0.0, 0.0)
     if family not in SHAPES:
         rates, parameters = best_member(family, objective, steps, floor, peak)
         return Optimum(rates, objective(rates, ones)[0], float("nan"), None, parameters=parameters)
@@ -80,21 +87,7 @@ def optimum(law: Law, theta: Array, past: Past, steps: int, floor: float, peak: 
     starts, agreed = 1, 1
     bound = -np.inf
     if isinstance(law, FunctionalLaw):
-        fresh = law.peaks and past.rates.size == 0
-        fastest = float(theta[law.names.index("P_c")]) if fresh else np.inf
-        peak = min(peak, max(fastest, floor))  # above P_c runs learn less a step
-        unit_law, scaled = past.at_peak(law, theta, peak)
-        of_peak = past.objective(unit_law, scaled)
-        filled = water_filling(unit_law, scaled, past.rates, steps, floor, peak, falling)
-        rates = filled.rates
-        for together in (True, falling):  # rates that do not rise are a start for those that may
-            start = np.minimum.accumulate(rates) if together else rates
-            moved = newton(unit_law, scaled, past.rates, of_peak, start, floor, peak, together)
-            if of_peak(moved, ones)[0] <= of_peak(rates, ones)[0]:
-                rates = moved
-        bound = filled.bound + constant_loss(unit_law, scaled, past.model_size)
-        if fresh and rates.max() < peak:
-            rates = np.maximum(rates * _longer_steps(float(rates.max()), peak, fastest), floor)
+        rates, peak, bound = _of_functional(law, theta, past, steps, floor, peak, family)
     else:
         least = 0.5 * constant_loss(law, theta, past.model_size)
         rates, starts, agreed = _from_starts(objective, steps, floor, peak, falling, least)
@@ -106,15 +99,73 @@ def optimum(law: Law, theta: Array, past: Past, steps: int, floor: float, peak: 
     return Optimum(rates, loss, residual, gap, starts, agreed)
 
 
+def _of_functional(
+    law: FunctionalLaw, theta: Array, past: Past, steps: int, floor: float, allowed: float, family: str
+) -> tuple[Array, float, float]:
+    """The best rates, the largest of the runs among which they are, and a bound on the loss of all others.
+
+    Runs of a peak above P_c learn less a step; but their floor, too, counts for less.
+    """
+    falling, ones = family == "non-increasing", np.ones(steps)
+    fresh = law.peaks and past.rates.size == 0
+    fastest = float(theta[law.names.index("P_c")]) if fresh else np.inf
+    most = max(fastest, floor * _ABOVE)
+    peak, beyond = min(allowed, most), 0.0 < floor and most < allowed
+    if beyond:
+        peak = best_peak(lambda tried: least_loss(law, theta, past, steps, floor, tried, family), most, allowed)
+    unit_law, scaled = past.at_peak(law, theta, peak)
+    of_peak = past.objective(unit_law, scaled)
+
+    def filled(low: float, high: float) -> Filling:
+        return water_filling(unit_law, scaled, past.rates, steps, low, high, falling)
+
+    best = filled(floor, peak)
+    rates, bound = best.rates, best.bound
+    # of more steps the rates of the cells, joined by straight lines, are the best to 1e-11 nats
+    for together in (True, falling) if steps <= MOST else ():  # rates that do not rise are a start for those that may
+        start = np.minimum.accumulate(rates) if together else rates
+        moved = newton(unit_law, scaled, past.rates, of_peak, start, floor, peak, together)
+        if of_peak(moved, ones)[0] <= of_peak(rates, ones)[0]:
+            rates = moved
+    if beyond:  # of all peaks between two: the largest rate counts as of one, the floor as of the other
+        peaks = np.geomspace(max(fastest, floor), allowed, _TRIED)
+        longer = shortened(peak, fastest, law.reference_peak)[0] - shortened(peaks, fastest, law.reference_peak)[0]
+        counts = peaks * np.exp(longer)
+        floors = counts * floor / peaks
+        bound = min(
+            filled(low, high).bound for low, high in zip(floors[1:].tolist(), counts[:-1].tolist(), strict=True)
+        )
+    if fresh and rates.max() < peak <= fastest:
+        rates = np.maximum(rates * _longer_steps(float(rates.max()), peak, fastest), floor)
+    return rates, peak, bound + constant_loss(unit_law, scaled, past.model_size)
+
+
 def least_loss(law: Law, theta: Array, past: Past, steps: int, floor: float, peak: float, family: str) -> float:
     """Return the loss of :func:`optimum`, of a functional law without certificate and without the last digits: of runs
     of that peak, even where a lower one is better."""
-    if not isinstance(law, FunctionalLaw) or family not in SHAPES:
+    if not isinstance(law, FunctionalLaw) or family not in SHAPES or floor == peak:
         return optimum(law, theta, past, steps, floor, peak, family).loss
     falling = family == "non-increasing"
     unit_law, scaled = past.at_peak(law, theta, peak)
     filled = water_filling(unit_law, scaled, past.rates, steps, floor, peak, falling, certify=False)
     return filled.loss + constant_loss(unit_law, scaled, past.model_size)
+
+
+def best_peak(best: Callable[[float], float], least: float, most: float) -> float:
+    """Return the peak in [least, most] with the least loss: some are tried, and a golden section refines the best.
+
+    >>> round(best_peak(lambda peak: (peak - 0.3) ** 2, 0.1, 1.0), 2)
+    0.3
+    """
+    from scipy.optimize import minimize_scalar
+
+    tried = np.geomspace(least, most, _TRIED)
+    losses = [best(float(peak)) for peak in tried]
+    place = int(np.argmin(losses))
+    around = (float(np.log(tried[max(place - 1, 0)])), float(np.log(tried[min(place + 1, _TRIED - 1)])))
+    minimum: Any = minimize_scalar(lambda x: best(float(np.exp(x))), bounds=around, method="bounded",
+                                 options={"xatol": 1e-3, "maxiter": 10})  # fmt: skip
+    return float(np.exp(minimum.x)) if minimum.fun < losses[place] else float(tried[place])
 
 
 def _longer_steps(highest: float, peak: float, fastest: float) -> float:

@@ -144,16 +144,16 @@ class Design(Result):
     @property
     def loss(self) -> float:
         """The predicted final loss."""
-        return self._conditioned(self.optimum.loss, self.plan)
+        return self._conditioned(self.optimum.loss, float(self.plan.times[-1]))
 
     @property
     def kkt_residual(self) -> float:
         """How much the loss could still fall if it were linear, in nats; nan for the member of a family."""
         return self.optimum.kkt_residual
 
-    def _conditioned(self, loss: float, plan: Plan) -> float:
+    def _conditioned(self, loss: float, horizon: float) -> float:
         off, time = self.conditioned
-        return loss * math.exp(off * min(time / float(plan.times[-1]), 1.0))
+        return loss * math.exp(off * min(time / horizon, 1.0))
 
     @cached_property
     def interval(self) -> tuple[float, float] | None:
@@ -188,15 +188,15 @@ class Design(Result):
         """A member of a family in the place of what was designed."""
         past = self._past
         rates = family_rates(family, choices, self.steps - self.done, self.floor, self.allowed)
-        plan = Plan(np.append(past.rates, rates), [self.steps], self.plan.warmup)
-        loss = self._conditioned(self._objective(rates, np.ones(rates.size))[0], plan)
+        whole = np.append(past.rates, rates)
+        loss = self._conditioned(self._objective(rates, np.ones(rates.size))[0], float(whole.sum()))
         interval, regret = None, loss - self.loss
         if self._final_loss is not None:
             half = half_width_of_difference(
                 self.fit, final_loss_of(self.fit, past, rates), self._final_loss, self.level
             )
             interval = regret - half, regret + half
-        return Baseline(plan.rates, loss, regret, interval)
+        return Baseline(whole, loss, regret, interval)
 
     @cached_property
     def as_good(self) -> tuple[float, float] | None:
@@ -276,7 +276,7 @@ class Design(Result):
     def sentences(self) -> tuple[str, ...]:
         """What certifies the optimum, what the fit cannot tell, what a second law says, and the notes."""
         optimum, said = self.optimum, []
-        if optimum.gap is not None:
+        if optimum.gap is not None and self.floor < self.allowed:
             said.append(f"No schedule allowed has a predicted loss more than {optimum.gap:.1g} below it (lower bound).")
         better = [name for name, baseline in self.baselines.items() if baseline.regret < 0.0 and baseline.distinct]
         if better:

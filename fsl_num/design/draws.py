@@ -9,9 +9,9 @@ import numpy as np
 
 from fsl_num.curves.laws import Law
 from fsl_num.curves.misfit import OWN, States
-from fsl_num.curves.plan import Plan
 from fsl_num.curves.posterior import half_width
 from fsl_num.curves.result import FitResult
+from fsl_num.curves.sizes import constant_loss
 from fsl_num.design.best import Optimum, Past
 from fsl_num.design.families import step_blocks
 from fsl_num.validation import Array
@@ -70,7 +70,11 @@ def final_loss_of(fit: FitResult, past: Past, rates: Array) -> FinalLoss:
     posterior = fit.posterior
     loss, *moved = losses_of_draws(fit.law, np.vstack([fit.theta, posterior.samples]), past, rates)
     whole = np.append(past.rates, rates)
-    states = States.of(fit.law, [Plan(whole, [whole.size], past.warmup, 1.0, past.model_size)], fit.theta)
+    time, peak = float(whole.sum()), float(whole.max())
+    _, lengths = step_blocks(max(round(time / peak), 1), 4 * _BLOCKS)
+    alone = Past(np.array([]), 0, past.model_size).objective(fit.law, fit.theta)
+    constant = alone(np.full(lengths.size, peak), lengths)[0]
+    states = States.at_end(time, peak, loss, constant, constant_loss(fit.law, fit.theta, past.model_size))
     errors = np.log(np.maximum(moved, _LEAST) / loss) - posterior.misfit.elsewhere(states)[:, 0]
     return FinalLoss(whole, float(loss), float(loss) * errors, states)
 

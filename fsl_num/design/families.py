@@ -15,6 +15,7 @@ from fsl_num.validation import Array, one_of
 
 _EVALUATIONS: Final = 160
 _BLOCKS: Final = 400
+_STEPS: Final = 100_000  # of more steps members are compared as if each of so many were longer
 _LAST: Final = 1e-6  # of the steps: the last block
 _SAME: Final = 0.02  # of the peak: a decay so near to a shape is called by its name
 _LEVELS: Final = 5  # of rates after the peak: drops, not a decay
@@ -148,13 +149,14 @@ def best_member(
     family, ones = FAMILIES[name], np.ones(steps)
     low, high = np.array(list(family.ranges.values())).T
 
-    def member(choices: Any) -> Array:
-        return family_rates(name, tuple(np.clip(choices, low, high)), steps, floor, peak)
+    few = min(steps, _STEPS)
+    starts, lengths = step_blocks(few, _BLOCKS)
 
-    starts, lengths = step_blocks(steps, _BLOCKS)
+    def member(choices: Any, count: int = steps) -> Array:
+        return family_rates(name, tuple(np.clip(choices, low, high)), count, floor, peak)
 
     def rough(choices: Any) -> float:
-        return objective(np.add.reduceat(member(choices), starts) / lengths, lengths)[0]
+        return objective(np.add.reduceat(member(choices, few), starts) / lengths, lengths * (steps / few))[0]
 
     ranked = sorted(family.tried, key=rough)[:2]
     ends = list(ranked)

@@ -18,8 +18,12 @@ import numpy as np
 from fsl_num.curves.laws import AnsatzLaw, FunctionalLaw, Law, MomentumLaw, MultiPowerLaw
 from fsl_num.curves.peaks import at_peak
 from fsl_num.curves.sizes import constant_loss
+from fsl_num.design.families import step_blocks
 from fsl_num.design.objectives import Objective
 from fsl_num.validation import Array
+
+MOST: Final = 200_000
+"""Of more steps some hundred thousand blocks are followed, ever shorter towards the end."""
 
 _LEAST = 1e-30  # a rate of 0 has no power below 0
 
@@ -85,6 +89,11 @@ def final_loss(
     part = _PARTS[type(law)](law, values, warmup)
 
     def loss(rates: Array, steps: Array) -> tuple[float, Array]:
+        if rates.size > MOST:  # but for a few of the last ones, which are alone in their blocks, neighbours are alike
+            starts, counts = step_blocks(rates.size, MOST)
+            widths = np.add.reduceat(steps, starts)
+            value, slope = loss(np.add.reduceat(rates * steps, starts) / widths, widths)
+            return value, np.repeat(slope / widths, counts.astype(np.int64)) * steps
         every, widths = np.concatenate([before, rates]), np.concatenate([known, steps])
         ends = np.cumsum(every * widths)
         left = np.concatenate([np.cumsum((every * widths)[::-1])[::-1], [0.0]])

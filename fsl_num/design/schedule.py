@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -15,7 +14,7 @@ from fsl_num.curves.plan import Plan
 from fsl_num.curves.predict import SHORTEST, check_peak, left_over
 from fsl_num.curves.result import FitResult
 from fsl_num.curves.unseen import words_of_prediction
-from fsl_num.design.best import SHAPES, Optimum, Past, least_loss, optimum
+from fsl_num.design.best import SHAPES, Optimum, Past, best_peak, least_loss, optimum
 from fsl_num.design.design import Design
 from fsl_num.design.draws import best_over_draws
 from fsl_num.design.families import FAMILIES
@@ -25,7 +24,6 @@ from fsl_num.validation import Array, affordable, flag, instance_of, one_of, pos
 
 _FAR: Final = 3.0  # half-widths of the interval of 90 %: five standard deviations
 _LOWER: Final = 0.1  # of the largest peak fitted: the least one that is tried where the peak is free
-_TRIED: Final = 6
 _BOUND: Final = 1.0 - 1e-6
 
 
@@ -129,8 +127,9 @@ def design_schedule(
     least, most = _range_of_peak(peak, done, fitted, shape)
     for end in (least, most):
         check_peak(end, fitted)
-    if lowest >= least:
-        raise ValueError(f"floor must be below the peak, {least:g}, got {lowest!r}: a rate lies between the two")
+    if lowest > most:
+        raise ValueError(f"floor must be at most the peak, {most:g}, got {lowest!r}: a rate lies between the two")
+    least = max(least, lowest)
     rising = 0 if done is not None else int(warmup or 0)
 
     def past(top: float) -> Past:
@@ -141,7 +140,7 @@ def design_schedule(
     def best(top: float, search: Any) -> Any:
         return search(fit.law, fit.theta, past(top), total - past(top).rates.size, lowest, top, shape)
 
-    top = most if least == most else _best_peak(lambda peak_tried: best(peak_tried, least_loss), least, most)
+    top = most if least == most else best_peak(lambda peak_tried: best(peak_tried, least_loss), least, most)
     chosen: Optimum = best(top, optimum)
     regret = None
     if flag("over_draws", over_draws):
@@ -216,19 +215,6 @@ def _range_of_peak(peak: Any, done: Plan | None, fitted: tuple[float, ...], shap
     return (min(min(fitted), _LOWER * max(fitted)) if peak == "free" else max(fitted)), max(fitted)
 
 
-def _best_peak(best: Callable[[float], float], least: float, most: float) -> float:
-    """The peak in [least, most] with the least loss: some are tried, and a golden section refines the best."""
-    from scipy.optimize import minimize_scalar
-
-    tried = np.geomspace(least, most, _TRIED)
-    losses = [best(float(peak)) for peak in tried]
-    place = int(np.argmin(losses))
-    around = (float(np.log(tried[max(place - 1, 0)])), float(np.log(tried[min(place + 1, _TRIED - 1)])))
-    minimum: Any = minimize_scalar(lambda x: best(float(np.exp(x))), bounds=around, method="bounded",
-                                 options={"xatol": 1e-3, "maxiter": 10})  # fmt: skip
-    return float(np.exp(minimum.x)) if minimum.fun < losses[place] else float(tried[place])
-
-
 def _notes(
     solved: Optimum, fitted: tuple[float, ...], floor: float, top: float, tried: tuple[float, float], fit: FitResult
 ) -> tuple[str, ...]:
@@ -239,8 +225,10 @@ def _notes(
         said.append(f"The best peak is the largest that was fitted, {most:g}: fit a run at a larger one to go on.")
     if least < most and top <= least / _BOUND:
         said.append(f"The best peak is the least that was tried, {least:g}.")
-    if floor > 0.0 and (share := float(np.mean(solved.rates <= floor / _BOUND))) > 0.0:
-        said.append(f"The floor {floor:g} binds in {100 * share:.2g} % of the steps designed.")
+    if floor == top:
+        said.append(f"The floor is the peak, {top:g}: no other schedule is allowed.")
+    elif floor > 0.0 and (share := float(np.mean(solved.rates <= floor / _BOUND))) > 0.0:
+        said.append(f"The floor {floor:g} binds in {percent(share)} of the steps designed.")
     lowest = _lowest_fitted(fit)
     if lowest is not None and (share := float(np.mean(solved.rates < 0.5 * lowest))) > 0.01:
         said.append(

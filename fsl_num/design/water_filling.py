@@ -244,8 +244,12 @@ def water_filling(
         return Filling(np.full(steps, high), loss, loss)
     loss, nodes, spent, bound = filled(water, _SHORTEST, _CLOSE if certify else None)
     gone = np.append(0.0, np.cumsum(spent * np.diff(nodes)))
-    left = np.interp(np.arange(steps + 1), gone * (steps / gone[-1]), nodes)
-    rates = np.clip(np.diff(left)[::-1], low, high)
+    gone *= steps / gone[-1]
+    if steps > nodes.size:  # cells of many steps: their rates hold in the middle
+        rates = np.interp(np.arange(steps) + 0.5, 0.5 * (gone[1:] + gone[:-1]), 1.0 / spent)
+    else:
+        rates = np.diff(np.interp(np.arange(steps + 1), gone, nodes))
+    rates = np.clip(rates[::-1], low, high)
     # rounding of differences near the bounds
     rates = np.where(rates > high * (1.0 - 1e-9), high, rates)
     rates = np.minimum.accumulate(rates) if falling else rates

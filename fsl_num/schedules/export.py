@@ -42,7 +42,8 @@ class Export(Result):
     """A schedule in the words of a ``framework``, equal to its ``rates`` (one an update) to 1e-12 of the peak.
 
     ``text``: what a user pastes: a small Python file for torch and optax, else arguments. ``name``: the framework's
-    scheduler with its ``arguments``, which every ``schedule`` here reads back; "" where the text is a function.
+    scheduler with its ``arguments``, which every ``schedule`` here reads back, at the base rate that the text gives as
+    peak; "" where the text is a function.
     """
 
     framework: str
@@ -132,14 +133,12 @@ def export(
             rates = _thinned(rates, share)
         return Export(framework, source(plan, rates, FUNCTIONS[framework], title), rates)
     if call is not None and call[0] == framework:
-        match: Match | None = Match(call[1].name, call[1].arguments, 0.0, 0)
-        base = float(peak)
+        match: Match | None = Match(call[1].name, call[1].arguments, float(peak), 0.0, 0)
     else:
-        base = tidy(float(rates.max()))
-        match = next(matches(FRAMEWORKS[framework], rates, base), None)
+        match = next(matches(FRAMEWORKS[framework], rates, tidy(float(rates.max()))), None)
     if match is None or not match.exact:
-        raise ExportError(_refusal(framework, match, base, rates.size))
-    text = write(match.name, match.arguments, base, rates.size)
+        raise ExportError(_refusal(framework, match, rates.size))
+    text = write(match.name, match.arguments, match.base, rates.size)
     return Export(framework, text, rates, written(framework, match.name, match.arguments), match.arguments)
 
 
@@ -158,7 +157,7 @@ def _plan(schedule: Any, rates: Array, **parameters: Any) -> Schedule:
     return (recognised(rates) or plan) if isinstance(plan, Discrete) else plan
 
 
-def _refusal(framework: str, closest: Match | None, peak: float, steps: int) -> str:
+def _refusal(framework: str, closest: Match | None, steps: int) -> str:
     said = f"{framework} has no scheduler with these rates"
     instead = f"choose a shape that {framework} has (fsl design --family linear)"
     if closest is not None and np.isfinite(closest.off):
@@ -168,7 +167,7 @@ def _refusal(framework: str, closest: Match | None, peak: float, steps: int) -> 
             f" {EXACT:g} is asked for"
         )
         if closest.off <= _NEAR:
-            asked = f'"{name}" --peak-lr {peak:g} --steps {steps} --export {framework}'
+            asked = f'"{name}" --peak-lr {closest.base:g} --steps {steps} --export {framework}'
             instead = f"train with that one, which fsl schedule {asked} writes"
     return (
         f"{said}; export to torch (a function for LambdaLR) or optax, which take every schedule, write the rates as a"

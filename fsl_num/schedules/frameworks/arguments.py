@@ -17,20 +17,22 @@ EXACT: Final = 1e-12
 
 _LOOK = 64  # steps at which arguments are tried before all steps are compared
 _CLOSE = 1e-13  # of the peak: what counts as being at the peak, or at the floor
+_STRAIGHT = 1e-14  # of the peak: what counts as being on the line through its neighbours
 
 
 @dataclass(frozen=True)
 class Match:
     """Arguments of the scheduler ``name``, and how far its rates lie off at most, as a share of the peak, at a step.
 
-    ``off`` at most :data:`EXACT` means that they are equal.
+    ``off`` at most :data:`EXACT` means that they are equal. ``base``: the base rate of the optimiser.
 
-    >>> Match("linear", {}, 0.0, 0).exact
+    >>> Match("linear", {}, 0.1, 0.0, 0).exact
     True
     """
 
     name: str
     arguments: Mapping[str, Any]
+    base: float
     off: float
     step: int
 
@@ -42,23 +44,26 @@ class Match:
 
 @dataclass(frozen=True, eq=False)
 class Landmarks:
-    """Where rates, as ``shares`` of their peak, stop to rise, begin to fall, and stop to fall.
+    """Where rates, as ``shares`` of their peak, stop to rise, begin to fall, stop to fall, and bend for the last time.
 
     >>> Landmarks.of(np.array([0.5, 1.0, 1.0, 0.5, 0.2, 0.2]))
-    Landmarks(first=1, last=2, end=4)
+    Landmarks(first=1, last=2, end=4, bend=4)
     """
 
     shares: Array = field(repr=False)
     first: int
     last: int
     end: int
+    bend: int
 
     @staticmethod
     def of(shares: Array) -> Landmarks:
         """Return them; ``shares``: of every update, 1 the largest."""
         top = np.flatnonzero(shares >= 1.0 - _CLOSE)
         moving = np.flatnonzero(np.abs(shares - shares[-1]) > _CLOSE)
-        return Landmarks(shares, int(top[0]), int(top[-1]), int(moving[-1]) + 1 if moving.size else 0)
+        bends = np.flatnonzero(np.abs(np.diff(shares, 2)) > _STRAIGHT) + 1
+        end, bend = (int(places[-1]) if places.size else 0 for places in (moving + 1, bends))
+        return Landmarks(shares, int(top[0]), int(top[-1]), end, bend)
 
     def values(self, role: str) -> list[Any]:
         """What an argument of that role may be; conventions differ by one step."""
@@ -66,7 +71,7 @@ class Landmarks:
         warmups = [0] if self.first == 0 else []
         warmups += [self.first, self.first + 1]
         # the likeliest first: they look as they were meant
-        starts = list(dict.fromkeys((self.last, self.last + 1, max(self.last - 1, 0), self.first)))
+        starts = list(dict.fromkeys((self.last, self.last + 1, max(self.last - 1, 0), self.first, self.bend)))
         ends = (size, size - 1, size + 1, self.end, self.end + 1)
         decays = list(dict.fromkeys(end - start for end in ends for start in starts if 0 < end - start <= size))
         known: dict[str, list[Any]] = {
@@ -76,6 +81,7 @@ class Landmarks:
             "warmup share": [value for count in warmups for value in _shares(count, size)],
             "decay share": [value for count in decays for value in _shares(count, size)],
             "power": [1.0, 2.0, 0.5, *self._power()],
+            "power of step": self._power_of_step(),
             "timescale": self._timescale(),
         }
         return known.get(role, [])
@@ -87,6 +93,11 @@ class Landmarks:
         part = (size - middle) / max(size - warmup, 1)
         value = float(self.shares[middle])
         return [tidy(float(np.log(value) / np.log(part)))] if 0.0 < part < 1.0 and value > 0.0 else []
+
+    def _power_of_step(self) -> list[float]:
+        """The power of the steps done, the first being number 1, from the warmup to the last bend."""
+        more, value = (self.bend + 1) / (self.first + 1), float(self.shares[self.bend])
+        return [tidy(float(np.log(value) / np.log(more)))] if more > 1.0 and value > 0.0 else []
 
     def _timescale(self) -> list[float]:
         """That of 1/sqrt(1 + steps after the warmup/timescale)."""
@@ -131,8 +142,8 @@ def matches(framework: Framework, rates: Array, peak: float) -> Iterator[Match]:
         ):
             continue  # it needs what rates do not tell
         closest: Match | None = None
-        for arguments in _candidates(framework, scheduler, landmarks, peak):
-            match = _compared(framework, name, arguments, landmarks.shares, peak, closest)
+        for base, arguments in _candidates(framework, scheduler, landmarks, peak):
+            match = _compared(framework, name, arguments, landmarks.shares, peak, base, closest)
             if match is not None:
                 closest = match
                 if match.exact:
@@ -145,43 +156,48 @@ def matches(framework: Framework, rates: Array, peak: float) -> Iterator[Match]:
 
 def _candidates(
     framework: Framework, scheduler: Scheduler, landmarks: Landmarks, peak: float
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[tuple[float, dict[str, Any]]]:
+    """Base rates and arguments."""
+    size, top = landmarks.shares.size, scheduler.top
     names = [name for name, role in scheduler.roles.items() if landmarks.values(role)]
-    floors = [name for name, role in scheduler.roles.items() if role in ("floor", "floor rate")]
+    last = [(name, size - 1) for name, role in scheduler.roles.items() if role in ("floor", "floor rate")][-1:]
+    floors = [(name, landmarks.bend) for name, role in scheduler.roles.items() if role == "floor before"] + last
     counted = {role for role in scheduler.roles.values() if role in ("warmup", "decay")}
     names = [name for name in names if scheduler.roles[name].removesuffix(" share") not in counted
              or not scheduler.roles[name].endswith(" share")]  # fmt: skip
     tried = [*(landmarks.values(scheduler.roles[name]) for name in names), *scheduler.choices.values()]
-    size = landmarks.shares.size
-    last = np.array([size - 1.0]) + framework.first_step
     for values in product(*tried):
         arguments = dict(zip([*names, *scheduler.choices], values, strict=True)) | dict(scheduler.fixed)
-        if not floors:
-            yield arguments
-            continue
-        name, unit = floors[-1], peak if scheduler.roles[floors[-1]] == "floor rate" else 1.0
+        base = peak
         try:
-            fallen = float(scheduler.shares(last, size, peak, {**arguments, name: 0.0})[0])
+            for name, place in floors:
+                step = np.array([float(place + framework.first_step)])
+                fallen = float(scheduler.shares(step, size, peak, {**arguments, name: 0.0})[0])
+                share = float(landmarks.shares[place])
+                floor = (share * top - fallen) / (1.0 - fallen - share * (1.0 - top)) if fallen < 1.0 else 0.0
+                unit = peak if scheduler.roles[name] == "floor rate" else 1.0
+                arguments[name] = min(tidy(floor * unit), unit) if floor > _CLOSE else 0.0
+                base = tidy(peak / (floor + (1.0 - floor) * top))
         except (ValueError, ZeroDivisionError):
             continue
-        floor = (float(landmarks.shares[-1]) - fallen) / (1.0 - fallen) if fallen < 1.0 else 0.0
-        yield {**arguments, name: min(tidy(floor * unit), unit) if floor > _CLOSE else 0.0}
+        yield base, arguments
 
 
 def _compared(
-    framework: Framework, name: str, arguments: Mapping[str, Any], shares: Array, peak: float, best: Match | None
-) -> Match | None:
+    framework: Framework, name: str, arguments: Mapping[str, Any], shares: Array, peak: float, base: float,
+    best: Match | None,
+) -> Match | None:  # fmt: skip
     """The match, None where it is no better than the ``best`` so far."""
     size = shares.size
     some = np.unique(np.linspace(0, size - 1, min(_LOOK, size)).astype(int))
     scheduler = framework.schedulers[name]
     for steps in (some, np.arange(size)):
         try:
-            theirs = scheduler.shares((steps + framework.first_step).astype(np.float64), size, peak, arguments)
+            theirs = scheduler.shares((steps + framework.first_step).astype(np.float64), size, base, arguments)
         except (ValueError, ZeroDivisionError):
             return None
-        apart = np.nan_to_num(np.abs(theirs - shares[steps]), nan=np.inf)
+        apart = np.nan_to_num(np.abs(theirs * (base / peak) - shares[steps]), nan=np.inf)
         worst = int(np.argmax(apart))
         if best is not None and apart[worst] >= best.off:
             return None
-    return Match(name, arguments, float(apart[worst]), int(steps[worst]))
+    return Match(name, arguments, base, float(apart[worst]), int(steps[worst]))

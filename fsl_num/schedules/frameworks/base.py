@@ -21,6 +21,7 @@ SHAPES: Final[Mapping[str, Callable[[Array], Array]]] = {
 
 COUNTS: Final = ("warmup", "decay", "start", "total")
 """Roles of arguments that count steps."""
+_SHARES: Final = ("floor", "floor before", "warmup share", "decay share")
 
 Formula = Callable[..., Array]
 """formula(k, steps, peak, **arguments): rate at each step k of ``steps``, as a share of the peak."""
@@ -64,15 +65,17 @@ class Scheduler:
     """A scheduler of a framework.
 
     ``roles``: what an argument means: a count of steps ("warmup", "decay", "start" of the decay, "total"), a share of
-    them ("warmup share", "decay share"), the floor as a "floor" share of the peak or a "floor rate", a "power", or a
+    them ("warmup share", "decay share"), the floor as a "floor" share of the peak or a "floor rate", that of what a
+    straight line cuts short ("floor before"), a "power", one of the number of the step ("power of step"), or a
     "timescale"; arguments without a role keep their default in exports. ``choices``: texts, and those tried in exports.
-    ``fixed``: what exports always give.
+    ``fixed``: what exports always give. ``top``: where with a floor of 0 the warmup ends, as a share of the base rate.
     """
 
     formula: Formula
     roles: Mapping[str, str] = field(default_factory=dict)
     choices: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     fixed: Mapping[str, Any] = field(default_factory=dict)
+    top: float = 1.0
 
     @property
     def arguments(self) -> Mapping[str, inspect.Parameter]:
@@ -110,7 +113,7 @@ class Scheduler:
                 continue
             if role in COUNTS:
                 whole_size(name, value, infinite=False, least=0)
-            elif role in ("floor", "warmup share", "decay share") and not 0.0 <= real_number(name, value) <= 1.0:
+            elif role in _SHARES and not 0.0 <= real_number(name, value) <= 1.0:
                 raise ValueError(f"{name} must lie in [0, 1], got {value!r}")
 
 

@@ -185,11 +185,15 @@ OLMO = Framework(
         "ConstantWithWarmup": Scheduler(_constant_with_warmup, _WARMUP),
         "LinearWithWarmup": Scheduler(_with_warmup(SHAPES["linear"]), _ALPHA),
         "CosWithWarmup": Scheduler(_cosine, _ALPHA),
-        "HalfCosWithWarmup": Scheduler(_with_warmup(lambda done: 0.5 * (1.0 - np.sin(0.5 * np.pi * done))), _ALPHA),
-        "CosWithWarmupAndLinearDecay": Scheduler(_cosine_and_linear, {**_ALPHA, **_DECAY}, fixed=_COUNTED),
         "WSD": Scheduler(_wsd, _DECAY, fixed=_COUNTED),
         "InvSqrtWithWarmup": Scheduler(_inverse_sqrt, {**_WARMUP, "alpha_f": "floor"}),
-        "PowerLR": Scheduler(_power, _DECAY, fixed=_COUNTED),
+        "PowerLR": Scheduler(_power, {**_DECAY, "b": "power of step"}, fixed=_COUNTED),
+        "HalfCosWithWarmup": Scheduler(
+            _with_warmup(lambda done: 0.5 * (1.0 - np.sin(0.5 * np.pi * done))), _ALPHA, top=0.5
+        ),
+        "CosWithWarmupAndLinearDecay": Scheduler(
+            _cosine_and_linear, {**_ALPHA, **_DECAY, "alpha_f": "floor before"}, fixed=_COUNTED
+        ),
         "WSDS": Scheduler(_periods, _DECAY),
     },
     _write,

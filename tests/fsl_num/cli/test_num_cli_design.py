@@ -35,6 +35,7 @@ def here(tmp_path, monkeypatch):
 
 DESIGN = ["design", "--fit", "fit.json", "--steps", str(STEPS)]
 FRESH = [*DESIGN, "--warmup", str(WARMUP)]
+NEXT = ["next-run", "--fit", "fit.json", "--predict", "wsd", "--peak-lr", str(PEAK), "--steps", str(STEPS)]
 
 
 def test_a_design_as_json_and_in_files(here, capsys):
@@ -91,7 +92,7 @@ def test_floor_peak_and_draws(here, capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--floor-lr", "0.01"], "--floor-lr must be below the peak, 0.001"),
+        (["--floor-lr", "0.01"], "--floor-lr must be at most the peak, 0.001"),
         (["--warmup", "1500"], "--warmup must be less than the steps, 1500"),
         (["--steps", "0"], "at least 1"),
         (["--steps", "99999999999"], "GiB of memory"),
@@ -211,7 +212,12 @@ def test_a_design_as_batch_sizes_under_a_schedule(here, capsys):
         ([*THEORY, "--data", "1e5", "--noise", "1e20"], "ask for fewer samples, or less noise"),
         ([*THEORY, "--data", "1e4", "--batches-at", "cosine", "--peak-lr", "1.5"], "below one sample"),
         ([*THEORY, "--data", "1e4", "--batches-at", "sawtooth"], "'sawtooth' is none of constant"),
-        ([*THEORY, "--data", "1e6", "--fit", "fit.json"], "either --fit, or the theory"),
+        ([*THEORY, "--data", "1e6", "--fit", "fit.json"], "--s belongs to a design in the theory, without --fit"),
+        ([*FRESH, "--data", "1e9"], "--steps says how long: the tokens or samples over the batch"),
+        ([*FRESH, "--batch-size", "512"], "--batch-size: this fit knows no batch sizes"),
+        ([*FRESH, "--model-size", "1e6"], "--model-size: this fit has no term for the size of a model"),
+        ([*NEXT, "--model-size", "1e6"], "--model-size: this fit has no term for the size of a model"),
+        (["plan", "--fit", "fit.json", "--data", "1e4", "--model-size", "1e6"], "no term for the size of a model"),
         ([*THEORY, "--data", "1e6", "--gamma", "2"], "below 2/tr(H) = 1.21585"),
         ([*THEORY, "--data", "1e6", "--gamma", "0.5", "--batches-at", "1e-6"], "design again with gamma at most that"),
         ([*THEORY, "--data", "1e6", "--batches-at", "2"], "below 2 over the largest eigenvalue, 2, got 2"),

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from fsl_num.curves.laws import law
+from fsl_num.curves.laws import FunctionalLaw, law
 from fsl_num.design.best import Past, least_loss, optimum
 from fsl_num.design.families import BASELINES, FAMILIES, best_member, family_rates, shape_words, step_blocks
-from fsl_num.design.final_loss import final_loss
+from fsl_num.design.final_loss import MOST, final_loss
 from fsl_num.design.newton import linear_gap, newton
 from fsl_num.design.water_filling import never_rising, water_filling
 from fsl_num.schedules import SCHEDULES, step_rates
@@ -250,6 +250,67 @@ def test_the_nearest_sequence_that_never_rises(values, seed):
     # the conditions of the projection on a cone: orthogonal to itself, and no falling sequence gains
     assert abs((weights * (given_ - found)) @ found) < 1e-9 * (1.0 + weights.sum() * 100.0)
     assert np.cumsum(weights * (given_ - found)).max() < 1e-9 * (1.0 + weights.sum() * 10.0)
+
+
+PEAKED = FunctionalLaw(signal_noise=True, peaks=True, reference_peak=PEAK)
+
+
+@pytest.mark.parametrize("fastest", [0.5 * PEAK, 2.0 * PEAK])
+@pytest.mark.parametrize("floor", [0.3 * PEAK, 0.8 * PEAK])
+@pytest.mark.parametrize("allowed", [1.5 * PEAK, 4.0 * PEAK])
+def test_above_the_fastest_peak_a_floor_counts_for_less(fastest, floor, allowed):
+    """Runs of a larger peak learn less a step and are less noisy at their floor: all peaks allowed are looked at."""
+    theta = np.array([{**THETA, "P_c": fastest}[name] for name in PEAKED.names])
+    found = optimum(PEAKED, theta, Past(np.array([]), 0), 1000, floor, allowed, "non-increasing")
+    loss = Past(np.array([]), 0).objective(PEAKED, theta)
+    rivals = [
+        loss(family_rates(family, choices, 1000, floor, peak), np.ones(1000))[0]
+        for peak in np.geomspace(max(floor * 1.001, 0.5 * allowed), allowed, 12)
+        for family, choices in BASELINES.values()
+    ]  # fmt: skip
+    assert found.loss == loss(found.rates, np.ones(1000))[0] <= min(rivals) and found.rates.min() >= floor
+    alone = [
+        least_loss(PEAKED, theta, Past(np.array([]), 0), 1000, floor, peak, "non-increasing")
+        for peak in np.geomspace(floor * 1.001, allowed, 25)
+    ]
+    assert found.loss - 1e-6 < min(alone) + 1e-5 and found.loss - found.gap < min(alone)
+
+
+@pytest.mark.parametrize("name", ["fsl-full", "multi-power", "momentum"])
+@pytest.mark.parametrize("family", ["free", "non-increasing", "cosine"])
+def test_a_floor_at_the_peak_leaves_one_schedule(name, family):
+    chosen = law(name)
+    theta = vector(THETA) if name == "fsl-full" else np.array([2.7, 0.7, 0.5, 0.5, 0.99, 0.9, 0.4][: len(chosen.names)])
+    found = optimum(chosen, theta, past(100), 95, PEAK, PEAK, family)
+    assert (found.rates == PEAK).all() and found.kkt_residual == found.gap == 0.0
+    assert found.loss == past(100).objective(chosen, theta)(found.rates, np.ones(95))[0]
+    assert least_loss(chosen, theta, past(100), 95, PEAK, PEAK, family) == found.loss
+
+
+@pytest.mark.parametrize("falling", [True, False])
+def test_schedules_of_very_many_steps_are_followed_in_blocks(falling):
+    """One by one they lose as much to 1e-8 nats."""
+    steps, fixed = MOST + 50_000, past(1000)
+    found = optimum(law("fsl-full"), vector(THETA), fixed, steps, 0.0, PEAK, "non-increasing" if falling else "free")
+    parts = np.array_split(np.arange(steps), 3)  # the same law, asked for the noise of each part step by step
+    lengths = np.concatenate([np.ones(part.size) for part in parts[1:]])
+    whole = Past(np.append(fixed.rates, found.rates[: parts[1][0]]), fixed.warmup)
+    alone = whole.objective(law("fsl-full"), vector(THETA))(found.rates[parts[1][0] :], lengths)[0]
+    assert abs(alone - found.loss) < 1e-8
+    assert found.gap < 1e-5 and abs(found.kkt_residual) < 1e-6
+    loss = fixed.objective(law("fsl-full"), vector(THETA))
+    later = np.concatenate([found.rates[:1000], found.rates[:-1000]])
+    assert loss(later, np.ones(steps))[0] > found.loss + 1e-6
+
+
+def test_a_member_of_a_family_of_very_many_steps_is_that_of_fewer_longer_ones():
+    loss = past(1000).objective(law("fsl-full"), vector(THETA))
+    rates, chosen = best_member("1-sqrt", loss, 3 * MOST, 0.0, PEAK)
+    least, fraction, final = loss(rates, np.ones(rates.size))[0], chosen["decay_fraction"], chosen["final"] / PEAK
+    assert 0.2 < fraction < 0.9
+    for share in (0.9, 0.99, 1.01, 1.1):
+        other = family_rates("1-sqrt", (share * fraction, final), rates.size, 0.0, PEAK)
+        assert least <= loss(other, np.ones(rates.size))[0] + 1e-8
 
 
 def test_noise_that_is_nothing_keeps_the_peak():

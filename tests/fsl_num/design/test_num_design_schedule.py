@@ -97,6 +97,15 @@ def test_a_free_peak_is_sought_among_those_fitted():
     )
 
 
+def test_a_floor_at_the_peak_is_a_constant_rate_and_a_free_peak_stays_above_its_floor():
+    found = design(floor=PEAK)
+    assert (found.rates[WARMUP:] == PEAK).all() and found.decay_shape == "constant"
+    said = " ".join(found.sentences)
+    assert "The floor is the peak, 0.001: no other schedule is allowed." in said
+    assert "lower bound" not in said and "binds" not in said and "cannot separate" not in said
+    assert design(peak="free", floor=PEAK).peak == PEAK and design(peak="free", floor=0.4 * PEAK).final >= 0.4 * PEAK
+
+
 def test_a_peak_above_that_from_which_on_it_does_harm_is_said():
     fitted = noisy_fit("auto", intervals=False)
     fastest = float(fitted.theta[fitted.law.names.index("P_c")])
@@ -225,7 +234,7 @@ def test_a_design_as_json_as_html_and_as_a_picture():
     [
         ({"steps": 0}, "at least 1, got 0"),
         ({"steps": 1}, "steps must be more than 1: their intrinsic time"),
-        ({"floor": 2 * PEAK}, "floor must be below the peak, 0.001"),
+        ({"floor": 2 * PEAK}, "floor must be at most the peak, 0.001, got 0.002"),
         ({"warmup": STEPS}, "warmup must be less than the steps, 1500"),
         ({"peak": -1.0}, "peak must be positive"),
         ({"peak": "best"}, "a rate or 'free'"),

@@ -179,6 +179,12 @@ ROUND = {
     "olmo:WSD(warmup=40, decay=300, decay_fraction=None, decay_min_lr=0.0003)": "olmo",
     "olmo:WSD(warmup_fraction=0.1, decay_fraction=0.2)": "olmo",
     "olmo:CosWithWarmup(warmup=40, alpha_f=0.1)": "olmo",
+    "olmo:HalfCosWithWarmup(warmup=40, alpha_f=0.1)": "olmo",
+    "olmo:CosWithWarmupAndLinearDecay(warmup=40)": "olmo",
+    "olmo:CosWithWarmupAndLinearDecay(warmup=40, alpha_f=0.2, decay=300, decay_fraction=None, decay_min_lr=0.0001)":
+        "olmo",
+    "olmo:PowerLR(warmup=40, b=-0.3)": "olmo",
+    "olmo:ConstantScheduler": "olmo",
     "olmo:LinearWithWarmup(warmup=40, alpha_f=0.0)": "olmo",
     "nanotron:lr_scheduler(lr_warmup_steps=40, lr_decay_starting_step=600, lr_decay_steps=397, min_decay_lr=0.0001)":
         "nanotron",
@@ -192,6 +198,8 @@ def test_rates_of_a_framework_are_recognised_as_its_own(name):
     rates = from_framework(name, peak=PEAK, steps=STEPS)
     found = export(rates, ROUND[name])
     assert np.abs(schedule(found.name, peak=PEAK, steps=STEPS).rates - rates).max() <= EQUAL
+    assert found.name.partition("(")[0] == name.partition("(")[0].replace("hf:", "transformers:")
+    assert repr(PEAK) in found.text  # the base rate, of which the largest one may be a part
     named = export(name, ROUND[name], peak=PEAK, steps=STEPS)  # under its name the arguments stay as they are
     assert from_framework(named.name, peak=PEAK, steps=STEPS).tolist() == rates.tolist()
 
