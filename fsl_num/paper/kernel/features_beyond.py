@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from sympy import Sum, exp, oo
@@ -13,6 +13,7 @@ import fsl_num.spectrum as spectrum
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.evaluation import DIGITS, sharp
 from fsl_num.claims.hypotheses import Located, logarithm
+from fsl_num.claims.printed_terms import measured_terms
 from fsl_num.claims.statements import Equivalent, Joint, Ray, Sharp, Statement
 from fsl_num.paper.hypotheses import MODEL
 from fsl_num.paper.kernel.expansions import point_with_digits
@@ -78,6 +79,11 @@ def _approximation(sample: Sample) -> Sharp:
     return sharp(leading, parameters, lambda point: alpha / point["M"], wrong, scale="M")
 
 
+COMPLETED: Final = same_order(signal() + M ** (-s * beta), signal(size=oo) + M ** (-s * beta))
+"""The signal of M features and their approximation error, which is measured where its power is printed."""
+COMPLETED_TERMS: Final = {signal(): "e_M", signal(size=oo): "e_infinity", M ** (-s * beta): "M^-(s beta)"}
+
+
 def gap_rays(sample: Sample) -> list[Ray]:
     """e_infinity(t) - e_M(t), summed from M + 1 on, at t = 0, at multiples of M^beta and at M^(2 beta)."""
     s, beta = sample.point
@@ -105,16 +111,20 @@ def completed_signal_rays(sample: Sample) -> list[Ray]:
     for power in (0.5, 1.0, far):
         sizes = whole_sizes(min(end / (power * beta), math.log(10.0) * DECADES), 24)
         t = sizes ** (power * beta)
-        completed = [
-            spectrum.signal(a, s, beta, m) + approximation_error(s, beta, m) for a, m in zip(t, sizes, strict=True)
-        ]
+        measured = {
+            "e_M": [spectrum.signal(a, s, beta, m) for a, m in zip(t, sizes, strict=True)],
+            "M^-(s beta)": [approximation_error(s, beta, m) for m in sizes],
+        }
+        completed = np.sum([measured[term] for term in measured_terms(COMPLETED.left, COMPLETED_TERMS)], axis=0)
         logs = {"M": np.log(sizes), "t": np.log(t), "e_infinity": np.log(spectrum.signal(t, s, beta))}
         rays.append(Ray(f"t = M^({power:g} beta)", np.log(sizes), logs, np.log(completed)))
     return rays
 
 
 def _completed_law(exponents: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
-    return np.asarray(np.logaddexp(exponents["M"] * logs["M"], logs["e_infinity"]))
+    known = {**logs, "M^-(s beta)": exponents["M"] * logs["M"]}
+    terms = [known[term] for term in measured_terms(COMPLETED.right, COMPLETED_TERMS)]
+    return np.asarray(np.logaddexp.reduce(terms))
 
 
 def _only_signal(exponents: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
@@ -123,7 +133,7 @@ def _only_signal(exponents: Mapping[str, float], logs: Mapping[str, Array]) -> A
 
 def _gap(sample: Sample) -> Joint:
     s, capacity = sample.point
-    completed = Equivalent(_completed_law, {"M": -s * capacity})
+    completed = Equivalent(_completed_law, {"M": -s * capacity}, formulas=(COMPLETED,))
     return Joint({"gap": power_law("upper", M=-s * capacity), "consequence": completed})
 
 
@@ -159,7 +169,7 @@ CLAIMS: tuple[Claim, ...] = (
         "e_infinity(t) - e_M(t) <= C M^-(s beta) at every t, and so e_M + delta_M is of the order "
         "e_infinity + M^-(s beta).",
         AllOf((order_at_most(Sum(j ** (-1 - s * beta) * exp(-2 * j**-beta * t), (j, M + 1, oo)), M ** (-s * beta)),
-               same_order(signal() + M ** (-s * beta), signal(size=oo) + M ** (-s * beta)))),
+               COMPLETED)),
         (MODEL, "t >= 0, any M"),
         lambda sample: {"gap": gap_rays(sample), "consequence": completed_signal_rays(sample)},
         _gap, _gap_mutants, derive=lambda: (signal_gap(), *approximation_bounds()),

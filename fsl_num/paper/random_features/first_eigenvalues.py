@@ -7,24 +7,26 @@ from functools import lru_cache, partial
 from typing import Any, Final
 
 import numpy as np
+from sympy import Expr
 
 from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.formula_laws import compiled
 from fsl_num.claims.statements import Joint
 from fsl_num.paper.model.measurements import SIZES
 from fsl_num.paper.model.statements import CONFIDENCE, FailureRate
 from fsl_num.paper.random_features import forcing
 from fsl_num.paper.random_features.draws import FEATURES_PER_MODEL, sizes_of
 from fsl_num.paper.random_features.formulas import RANDOM, RATE, SPECTRUM, large, mu, small
-from fsl_num.paper.random_features.statements import ERRORS, FINITE_SIZE, DrawnRay, OverDraws
+from fsl_num.paper.random_features.statements import ERRORS, FINITE_SIZE, DrawnRay, Law, OverDraws
 from fsl_num.paper.random_features.statements import SHIFTS as OVERALL
 from fsl_num.simulate.concentration import Concentration, eigenvalue_ratios, ratios_of_draw
 from fsl_num.simulate.random_tasks import over_runs
 from fsl_num.validation import Array
 from fsl_sym.proof import AllOf, at_most, same_order
-from fsl_sym.symbols import beta, j
+from fsl_sym.symbols import beta, j, s
 
 EIGENVALUES: Final = same_order(mu(j), j**-beta)
-EIGENVALUE_BOUNDS: Final = AllOf((at_most(small * j**-beta, mu(j)), at_most(mu(j), large * j**-beta)))
+EIGENVALUE_BOUNDS: Final = (at_most(small * j**-beta, mu(j)), at_most(mu(j), large * j**-beta))
 DRAWS = (400, 200, 150, 120)
 """Of the failures: with 120 draws at M = 64 no probability below exp(-0.03 M) can be shown."""
 LARGE_SIZES = (64, 128, 256)
@@ -88,15 +90,25 @@ def extreme_ratios(sample: Sample, *, unit: bool = False) -> Mapping[str, Any]:
     return ratios
 
 
-def _bounded(sample: Sample) -> Joint:
-    def constant(exponents: Mapping[str, float], logs: Mapping[str, Any]) -> Any:
-        return 0.0 * logs["M"]
+def _over_eigenvalue(bound: Expr, sample: Sample) -> Law:
+    """The log of a bound over lambda_j, up to its constant: what is measured are quotients."""
+    order = bound.subs({small: 1, large: 1}) / j**-beta
+    law, exponents, *_ = compiled(order, {s: sample.s, beta: sample.beta})
+    return lambda _, logs: law(exponents, logs)
 
+
+def _bounded(sample: Sample) -> Joint:
+    below, above = EIGENVALUE_BOUNDS
+    least, largest = _over_eigenvalue(below.left, sample), _over_eigenvalue(above.right, sample)
     bounds = {
-        "least": OverDraws(constant, {}, "lower", shifts=SHIFTS["least"]),
+        "least": OverDraws(least, {}, "lower", shifts=SHIFTS["least"], formulas=(below,)),
         # what a finite size adds to the largest it loses as M grows: no growth is allowed but that of the draws
-        "largest": OverDraws(constant, {}, "upper", finite_size=forcing.SETTLED, shifts=SHIFTS["largest"]),
-        "mean over j": OverDraws(constant, {}, finite_size=forcing.SETTLED, shifts=(0.05, *OVERALL)),
+        "largest": OverDraws(
+            largest, {}, "upper", finite_size=forcing.SETTLED, shifts=SHIFTS["largest"], formulas=(above,)
+        ),
+        "mean over j": OverDraws(
+            largest, {}, finite_size=forcing.SETTLED, shifts=(0.05, *OVERALL), formulas=EIGENVALUE_BOUNDS
+        ),
     }
     return Joint({**bounds, "failures": FailureRate(RATE)})
 
@@ -121,7 +133,7 @@ CLAIMS: tuple[Claim, ...] = (
         "draw scatters fades, so that M^-0.1 is all that is resolved there), and bounds "
         "that a fifth of the draws leave at M = 8 are left with a "
         "probability of at most exp(-0.03 M).",
-        EIGENVALUE_BOUNDS, (SPECTRUM, "mu(j) is the eigenvalue number j of W H W', j <= M", *RANDOM),
+        AllOf(EIGENVALUE_BOUNDS), (SPECTRUM, "mu(j) is the eigenvalue number j of W H W', j <= M", *RANDOM),
         extreme_ratios, _bounded,
         family="random-eigenvalues", probability=DRAWN.format(rate=f"{RATE:g}"), role="corrected",
     ),
