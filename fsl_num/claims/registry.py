@@ -15,6 +15,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from fsl_num.claims.claim import Claim
+from fsl_num.claims.label_table import PLACES
 from fsl_num.claims.labels import section_of
 from fsl_num.validation import instance_of
 
@@ -89,19 +90,17 @@ def file_of(claim_id: str) -> str:
 
 
 def claim(claim_id: str) -> Claim:
-    """The claim with this id (spaces do not count); ValueError with the nearest ids where there is none.
+    """The claim with this id (spaces and capitals do not count); ValueError with the nearest ids where there is none.
 
     >>> claim("tab:optimal-scaling").line
     194
     """
     instance_of("claim_id", claim_id, str)
-    spaceless = _spaceless(claim_id)
+    spaceless = spaceless_lower(claim_id)
     if (known := _by_spaceless_id().get(spaceless)) is not None:
         return known
     ids = [claim.id for claim in all_claims()]
-    holding = (
-        sorted((name for name in ids if spaceless.lower() in _spaceless(name).lower()), key=len) if spaceless else []
-    )
+    holding = sorted((name for name in ids if spaceless in spaceless_lower(name)), key=len) if spaceless else []
     if not holding and (said := [claim.id for claim in saying(claim_id.split())] if spaceless else []):
         raise ValueError(f"there is no claim {claim_id!r}, but `fsl list {claim_id}` finds {', '.join(said[:3])}")
     near = holding[:3] or get_close_matches(claim_id, ids, 3, 0.4)
@@ -115,17 +114,18 @@ def claim(claim_id: str) -> Claim:
 
 @cache
 def _by_spaceless_id() -> dict[str, Claim]:
-    return {_spaceless(claim.id): claim for claim in all_claims()}
+    return {spaceless_lower(claim.id): claim for claim in all_claims()}
 
 
 def saying(words: Sequence[str]) -> tuple[Claim, ...]:
-    """The claims that have every one of these words, capitals or not, in their id, label, title or statement.
+    """The claims that have every one of these words, capitals or not, in their id, label, title or statement, or as
+    the kind of statement that they are about (theorem, lemma, formula, ...).
 
     Statements that are worded from their formula are left out: to word them all takes seconds. The words "section" and
     its number mean the claims that stand in it.
 
-    >>> [known.id for known in saying(["stable", "noise"])][0]
-    'lem: wsd-stable-noise'
+    >>> [known.id for known in saying(["stable", "noise"])][0], saying(["WSD", "theorem"])[0].id
+    ('lem: wsd-stable-noise', 'thm: wsd')
     >>> sorted({section_of(known.line).number for known in saying(["section", "5"])})
     ['5', '5.1', '5.2', '5.3']
     """
@@ -133,12 +133,19 @@ def saying(words: Sequence[str]) -> tuple[Claim, ...]:
         begin = f"{words[1].rstrip('.').upper()}."
         return tuple(claim for claim in all_claims() if f"{section_of(claim.line).number}.".startswith(begin))
     claims = []
+    kinds = {place.label: place.kind for place in PLACES}
     for claim in all_claims():
-        text = f"{claim.id} {claim.label} {claim.title} {claim.text if isinstance(claim.text, str) else ''}".lower()
+        worded = claim.text if isinstance(claim.text, str) else ""
+        text = f"{claim.id} {kinds.get(claim.label, '')} {claim.label} {claim.title} {worded}".lower()
         if all(word.lower() in text for word in words):
             claims.append(claim)
     return tuple(claims)
 
 
-def _spaceless(text: str) -> str:
-    return "".join(text.split())
+def spaceless_lower(text: str) -> str:
+    """A name as it is compared: spaces and capitals do not count.
+
+    >>> spaceless_lower("THM: wsd")
+    'thm:wsd'
+    """
+    return "".join(text.split()).lower()

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fsl_num.claims.claim import Claim
+    from fsl_num.claims.label_table import Place
     from fsl_num.claims.records import Outcome
 
 
@@ -99,32 +100,50 @@ def claims_named(names: Sequence[str]) -> list[Claim]:
 
 def claims_of(name: str) -> Sequence[Claim]:
     """The claim with that id, or else all that bear that label, or those of the place at that line of the paper."""
-    from fsl_num.claims.labels import STATEMENTS
-    from fsl_num.claims.registry import all_claims
+    from fsl_num.claims.registry import all_claims, spaceless_lower
 
-    spaceless = "".join(name.split())
-    line = spaceless.lower().removeprefix("line")
-    if line.isascii() and line.isdigit():
-        return _claims_at(int(line))
-    if numbered := _NUMBERED.fullmatch(spaceless.lower()):
-        return _claims_numbered(numbered[1], f"{numbered[2].upper()}.{numbered[3]}")
-    if (plain := _PLAIN_NUMBER.fullmatch(spaceless.lower())) and plain[1] in STATEMENTS:
-        raise InputError(
-            f"{name!r} has no section: the paper counts its statements as {plain[1]} 5.1; `fsl list section 5` lists"
-            " the claims of a section"
-        )
-    if _BARE_NUMBER.fullmatch(spaceless.lower()):
-        raise InputError(
-            f"{name!r} is the number of a statement or of a section: say which (theorem {name}, or lemma, "
-            f"proposition, ...); `fsl list section {name}` lists the claims of a section"
-        )
+    if (line := line_of(name)) is not None:
+        return _claims_at(line)
+    if (numbered := numbered_place(name)) is not None:
+        return _claims_at(numbered.line)
     for key in ("id", "label"):
-        if claims := [claim for claim in all_claims() if "".join(getattr(claim, key).split()) == spaceless]:
+        if claims := [claim for claim in all_claims() if spaceless_lower(getattr(claim, key)) == spaceless_lower(name)]:
             return claims
     return [known_claim(name)]
 
 
-def _claims_numbered(kind: str, number: str) -> Sequence[Claim]:
+def line_of(name: str) -> int | None:
+    """The line of the paper's source that is named ``739`` or ``line 739``; None of anything else.
+
+    >>> line_of("line 739"), line_of("739"), line_of("thm: wsd")
+    (739, 739, None)
+    """
+    line = "".join(name.split()).lower().removeprefix("line")
+    return int(line) if line.isascii() and line.isdigit() else None
+
+
+def numbered_place(name: str) -> Place | None:
+    """The statement with a number (``theorem 5.3``), None of what has none; :class:`InputError` where there is none."""
+    from fsl_num.claims.labels import STATEMENTS
+    from fsl_num.claims.registry import spaceless_lower
+
+    spaceless = spaceless_lower(name)
+    if numbered := _NUMBERED.fullmatch(spaceless):
+        return _place_numbered(numbered[1], f"{numbered[2].upper()}.{numbered[3]}")
+    if (plain := _PLAIN_NUMBER.fullmatch(spaceless)) and plain[1] in STATEMENTS:
+        raise InputError(
+            f"{name!r} has no section: the paper counts its statements as {plain[1]} 5.1; `fsl list section 5` lists"
+            " the claims of a section"
+        )
+    if _BARE_NUMBER.fullmatch(spaceless):
+        raise InputError(
+            f"{name!r} is the number of a statement or of a section: say which (theorem {name}, or lemma, "
+            f"proposition, ...); `fsl list section {name}` lists the claims of a section"
+        )
+    return None
+
+
+def _place_numbered(kind: str, number: str) -> Place:
     from fsl_num.claims.labels import STATEMENTS, statements_numbered
 
     if kind not in STATEMENTS:
@@ -140,7 +159,7 @@ def _claims_numbered(kind: str, number: str) -> Sequence[Claim]:
         raise InputError(f"there is no {kind} {number}: `fsl list section {number[0]}` shows what is claimed there")
     way = "each kind" if by_kind else "all statements of a section together"
     complain(f"fsl: {kind} {number} is {place.label}, counting {way}; {unknown}")
-    return _claims_at(place.line)
+    return place
 
 
 def _claims_at(line: int) -> Sequence[Claim]:

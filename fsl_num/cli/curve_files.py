@@ -200,7 +200,10 @@ def files_of(paths: Sequence[str]) -> list[str]:
 
 def _joined(path: str) -> list[str]:
     """The files of one run, typed with + between them; a file whose own name holds one is itself."""
-    return [path] if Path(path).exists() or "+" not in path else path.split("+")
+    files = [path] if os.path.exists(path) or "+" not in path else path.split("+")
+    if len(files) > 1 and not all(files):
+        raise InputError(f"a file is missing beside the + of {path!r}: a run in two files is typed loss.csv+lr.csv")
+    return files
 
 
 def short_names(paths: Sequence[str]) -> list[str]:

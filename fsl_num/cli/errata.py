@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fsl_num.cli.claims import line_of, numbered_place
 from fsl_num.cli.inputs import known
 from fsl_num.cli.options import Arguments, Command, Option, flag, json_option
 from fsl_num.cli.output import show, show_json
@@ -55,8 +56,10 @@ def _named(errata: Sequence[Erratum], words: Sequence[str]) -> Sequence[Erratum]
     from fsl_num.report.claims import errata_about
 
     typed = " ".join(words)
-    if typed.isascii() and typed.isdigit():
-        return _at_line(errata, int(typed))
+    if (line := line_of(typed)) is not None:
+        return _at_line(errata, line)
+    if (numbered := numbered_place(typed)) is not None:
+        typed = numbered.label
     about: dict[str, Collection[str]] = {}  # what can be named -> the ids of its errata
     for erratum in errata:
         about[erratum.label] = {*about.get(erratum.label, ()), erratum.id}
@@ -73,7 +76,7 @@ def _named(errata: Sequence[Erratum], words: Sequence[str]) -> Sequence[Erratum]
 
 def _at_line(errata: Sequence[Erratum], line: int) -> Sequence[Erratum]:
     """The errata at a line, or that name it; without any, those of the nearest line, and it is said."""
-    words = re.compile(rf"\bline {line}\b")
+    words = re.compile(rf"\bline {line}\b(?!\.\d)")  # and not the line 0.5
     named = [
         erratum
         for erratum in errata

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
@@ -68,7 +68,7 @@ def _as_floats(value: Any) -> Any:
 def schedule_name(typed: str) -> str | None:
     """The name of a schedule that was typed, None for a file; an InputError, with near names, for neither."""
     names = ScheduleNames("fsl_num.schedules:SCHEDULES")
-    if typed not in names.names and (typed == STANDARD or Path(typed).exists()):
+    if typed not in names.names and (typed == STANDARD or os.path.exists(typed)):
         return None
     try:
         name: str = names.convert(typed, None, None)

@@ -192,6 +192,8 @@ def _bytes_of(path: Path) -> bytes:
                 raise _too_large(path)
             return _read(path, file)
     except FileNotFoundError as error:
+        if path.is_symlink():
+            raise CurveError(f"{path} is a link to {path.readlink()}, and there is no such file") from error
         from fsl_num.schedules import SCHEDULES
 
         siblings = {file.stem: file.name for file in _siblings(path)}  # files of one kind are all alike at their ends
@@ -204,7 +206,8 @@ def _bytes_of(path: Path) -> bytes:
     except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
         raise CurveError(f"{path} is compressed and damaged or cut short ({error}); fetch it again") from error
     except OSError as error:
-        raise CurveError(f"{path} cannot be read: {error.strerror or error}; check its permissions") from error
+        hint = "; check its permissions" if isinstance(error, PermissionError) else ""
+        raise CurveError(f"{path} cannot be read: {error.strerror or error}{hint}") from error
 
 
 def _opened(path: Path) -> Any:

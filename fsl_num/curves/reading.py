@@ -199,7 +199,7 @@ def _without(parts: Source, whole: Sequence[Source], role: str) -> list[Source]:
 def _sources(path: Any, header: bool) -> list[Source]:
     files = tuple(path) if isinstance(path, (list, tuple)) else (path,)
     with _located(files):
-        if len(files) > 1 or not Path(files[0]).is_dir():
+        if len(files) > 1 or not os.path.isdir(files[0]):
             read = (read_tables(file, header=header, rates=len(files) > 1) for file in files)
             return [Source(files, tuple(table for tables in read for table in tables))]
         logs = _logs_in(Path(files[0]))

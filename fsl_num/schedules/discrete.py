@@ -60,6 +60,9 @@ def steps_and_batches(rates: Any, batch_sizes: Any) -> tuple[Array, Array]:
             "rates must have one dimension, one number a step, and batch_sizes be one number or one a step, got the"
             f" shapes {eta.shape} and {batches.shape}"
         )
+    with np.errstate(over="ignore"):
+        if not np.isfinite(eta.sum()):
+            raise ValueError("the sum of the rates, the intrinsic time, must be below 1.8e308: give smaller rates")
     return eta, batches
 
 

@@ -26,7 +26,8 @@
     if (!exponents) return null;
     const [power, log] = exponents.map(code => Number(evaluate(code, s, beta).toFixed(3)));
     const raised = (what, exponent) => exponent === 1 ? what : `${what}<sup>${String(exponent).replace('-', '−')}</sup>`;
-    return [power ? raised(base, power) : '', log ? raised(`(log ${base})`, log) : ''].filter(Boolean).join(' ') || '1';
+    const factors = [power ? raised(base, power) : '', log ? raised(`(log\u00a0${base})`, log) : ''].filter(Boolean);
+    return factors.map(factor => `<span class="factor">${factor}</span>`).join(' ') || '1';
   };
 
   // A regime of an allocation holds where its conditions do: differences that are above, below or at 0.

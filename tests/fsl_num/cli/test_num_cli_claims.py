@@ -112,6 +112,13 @@ def test_a_number_shows_its_claims_where_both_ways_to_count_agree(capsys):
     assert "one of theorem, lemma" in refusal(["show", "axiom 5.1"], capsys)
 
 
+def test_capitals_and_the_kind_of_a_statement_find_its_claims(capsys):
+    assert main(["show", "THM:WSD", "--no-verdict"]) == 0
+    assert capsys.readouterr().out.startswith("thm: wsd: ")
+    assert main(["list", "WSD", "theorem", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["id"] == "thm: wsd"
+
+
 def test_what_shows_a_claim_verifies_it(capsys):
     """By line, by number in one word or two, by label and by id, each claim once; at one point, which is quick."""
     for words in (["739"], ["lem:half-scale", "lem: half-scale"]):

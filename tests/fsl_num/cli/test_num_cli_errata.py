@@ -167,6 +167,15 @@ def test_a_line_of_the_source_finds_its_errata(capsys):
     assert [entry["id"] for entry in in_json(capsys, "978")] == ["exp-decay-compute-peak-rate"]
     assert [entry["id"] for entry in in_json(capsys, "1005")] == ["exp-decay-compute-peak-rate"], "it names the line"
     assert {entry["line"] for entry in in_json(capsys, "2911")} == {2911}
+    assert in_json(capsys, "line", "2911") == in_json(capsys, "Line 2911") == in_json(capsys, "2911")
+    assert "nearest is at line 100" in answer(capsys, "0")[2], "the line 0.5 of some evidence is none of the source"
+
+
+def test_a_number_of_a_statement_finds_its_errata(capsys):
+    shown = in_json(capsys, "theorem", "5.4")
+    assert shown == in_json(capsys, "thm: wsd") and len(shown) > 1
+    status, text, said = answer(capsys, "theorem 5.3")
+    assert (status, text) == (2, "") and "thm:geometric if all statements of a section are together" in said
 
 
 def test_an_answer_and_a_refusal_never_come_together(capsys):

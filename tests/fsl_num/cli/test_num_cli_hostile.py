@@ -10,7 +10,7 @@ import pytest
 import sympy
 from typed import answer, refusal
 
-from fsl_num import Discrete, LossCurve, Model, Problem, Regression, simulate_sgd, solve
+from fsl_num import Discrete, LossCurve, Model, Problem, Regression, as_schedule, exact_risk, simulate_sgd, solve
 from fsl_num.cli import main
 from fsl_num.curves.curve import CurveError
 from fsl_num.curves.reading import read_curve
@@ -271,3 +271,15 @@ def test_a_damaged_checkpoint_is_refused(changed, tmp_path):
     broken(tmp_path / "runs.npz", **changed)
     with pytest.raises(ValueError, match="is no checkpoint of a simulation, or damaged"):
         simulate()
+
+
+@pytest.mark.parametrize("name", ["x" * 300, f"{'x' * 300}.csv+lr.csv"], ids=["one file", "two"])
+def test_a_name_longer_than_the_file_system_takes_is_refused(name, here, capsys):
+    for words in (["fit", name, *FIT], ["predict", "--fit", "fit.json", "--schedule", name, "--steps", "100"]):
+        assert len(refusal(words, capsys).splitlines()) == 1
+
+
+def test_rates_whose_sum_no_float_holds_are_refused():
+    for take in (as_schedule, lambda rates: exact_risk(Regression(Model(s=0.5, beta=2.0, size=8, noise=1.0)), rates)):
+        with pytest.raises(ValueError, match="the sum of the rates, the intrinsic time, must be below 1.8e308"):
+            take(np.full(3, 1e308))

@@ -69,6 +69,7 @@ def ended(words, **settings):
         ([*SOLVE, "--csv", "-", "--plot", "-"], "both need standard output"),
         (["fit", "run.csv", "link", *FIT], "'link' is named twice"),
         (["fit", "", *FIT], "a file has an empty name"),
+        (["fit", "lr.csv+", *FIT], "a file is missing beside the + of 'lr.csv+'"),
         (["fit", "/", *FIT], "a folder of more than"),
         (["fit", "/", "run.csv", *FIT], "a folder of more than"),
     ],

@@ -172,6 +172,16 @@ def test_the_letters_of_a_figure_are_not_shrunk_with_it(browser, width):
     browser.look(1280, 800)
 
 
+@browser_only
+def test_on_a_phone_no_factor_of_an_optimum_is_broken_in_two_lines(browser):
+    browser.look(360, 800)
+    lines = "[...document.querySelectorAll('#exponents .factor')].map(factor => factor.getClientRects().length)"
+    shown = json.loads(browser.evaluate(f"JSON.stringify({lines})"))
+    assert len(shown) > 3 and set(shown) == {1}
+    assert browser.evaluate("document.documentElement.scrollWidth") <= 360
+    browser.look(1280, 800)
+
+
 def test_the_command_writes_the_page(tmp_path, capsys):
     target = tmp_path / "explorer.html"
     assert main(["explore", "--html", str(target), "--json"]) == 0

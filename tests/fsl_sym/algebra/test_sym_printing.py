@@ -26,3 +26,19 @@ def test_no_random_number_is_tried(monkeypatch):
     with pytest.raises(pytest.fail.Exception):
         sympy.latex(FADING)
     assert latex(FADING)
+
+
+@pytest.mark.parametrize(
+    "expression, written",
+    [
+        (20_000_000_000 / M, r"\frac{2 \cdot 10^{10}}{M}"),
+        (t - 5e11 * M, r"- 5 \cdot 10^{11} M + t"),
+        (sympy.Integer(10) ** 40, "10^{40}"),
+        (sympy.Integer(-(10**6)), "-10^{6}"),
+        ((2 * sympy.Integer(10) ** 8) ** t, r"\left(2 \cdot 10^{8}\right)^{t}"),
+        (sympy.Integer(100_000), "100000"),
+        (sympy.Float("0.5"), "0.5"),
+    ],
+)
+def test_large_round_numbers_are_counted_in_powers_of_ten(expression, written):
+    assert latex(expression) == written
