@@ -80,16 +80,22 @@ def agreement(claim: Claim, sample: Sample, statement: Any) -> Agreement:
         if instances and (holds := holds_at(part, instances)) is not None:
             parts[holds].append(part)
             continue
-        if part.relation not in _ORDERS or part.right in (0, oo):
-            parts[None].append(part)
-            continue
-        places = [{s: own_s, beta: own_beta} for own_s, own_beta in claim.own(sample.s, sample.beta)]
-        # a relation of sympy, of other letters where it is neither true nor false
-        inside = [place for place in places if part.where is None or part.where.subs(place) != False]  # noqa: E712
-        if inside:
+        agrees = None
+        if part.relation in _ORDERS and part.right not in (0, oo):
+            places = [{s: own_s, beta: own_beta} for own_s, own_beta in claim.own(sample.s, sample.beta)]
+            # a relation of sympy, of other letters where it is neither true nor false
+            inside = [place for place in places if part.where is None or part.where.subs(place) != False]  # noqa: E712
+            if not inside:
+                continue
             agrees = _order(part, claim, inside, laws)
-            parts[False if agrees is None and all(read) else agrees].append(part)
+        other = agrees is None and any(_has_a_side_of(part, stated) for formulas in read for stated in formulas)
+        parts[False if other else agrees].append(part)
     return Agreement(*(tuple(parts[key]) for key in (True, False, None)))
+
+
+def _has_a_side_of(part: Formula, stated: Any) -> bool:
+    """Whether a formula that is read says of the same side another thing."""
+    return isinstance(stated, Formula) and (part.left == stated.left or part.right == stated.right)
 
 
 def unlike(claim: Claim, sample: Sample, statement: Any) -> str:

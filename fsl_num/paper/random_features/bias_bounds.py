@@ -115,7 +115,6 @@ CLAIMS: tuple[Claim, ...] = (
         "not show it.",
         AllOf(BIAS_BELOW), (SPECTRUM, TARGET, LETTERS, *RANDOM),
         _left, _below, _below_mutants,
-        judged_by="for s > 1 judged by the larger floor of random features",
         depends=("lem: random_eigen/corrected",), family="random-left",
         probability=LARGER_DRAWN, extra_points={
             "easy": (FAR_BELOW_ONE, *AT_ONE["easy"], (Rational(6, 5), Rational(5)), (Rational(2), Rational(3)))},
