@@ -1,8 +1,7 @@
 """The tables in a file: CSV with any delimiter, JSON, Parquet, printed lines; compressed or not; faults named by line.
 
 Whatever can be read in one way only is read: a byte-order mark, UTF-16, Windows and old Macintosh line ends, comments,
-blank lines, quotes, decimal commas between semicolons, gzip, bzip2 and xz. What could be read in two ways is refused,
-with the line and what to do.
+blank lines, quotes, decimal commas between semicolons, gzip, bzip2 and xz. What could be read in two ways is refused.
 """
 
 from __future__ import annotations

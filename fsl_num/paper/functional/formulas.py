@@ -58,10 +58,6 @@ def risk_is(order: Expr, relation: str = "~") -> Formula:
 
 
 LAW = functional(MODEL_PAIR)
-IS_LAW: Final = risk_is(LAW)
-"""thm: fsl-general-noise, thm:fsl-const-noise and stronger claims: every noise, in the window and beyond it."""
-IS_POWERS: Final = risk_is(functional(POWERS))
-"""eqn:fsl-intro, and every claim about tasks that are hard."""
 
 _SUFFIXES: Final = ((MODEL_PAIR, "", ""), (INFINITE_PAIR, "_inf", "_inf"), (POWERS, "_inf", "_inf"),
                     (MIXED_PAIR, "_inf", "_mixed"))  # fmt: skip

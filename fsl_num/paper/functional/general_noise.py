@@ -13,7 +13,7 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Joint, Ray, Statement
 from fsl_num.paper.block_constants import UP_TO_CONSTANTS, Constants
 from fsl_num.paper.block_spectra import block_modes
-from fsl_num.paper.functional.formulas import IS_LAW, IS_POWERS, LAW, MIXED_PAIR, POWERS, functional, risk_is
+from fsl_num.paper.functional.formulas import LAW, MIXED_PAIR, POWERS, functional, risk_is
 from fsl_num.paper.functional.laws import FAMILY, GIVEN, dropped, functional_law, without
 from fsl_num.paper.functional.rays import (
     Rays,
@@ -47,6 +47,7 @@ CRITICAL = Symbol("c", positive=True)
 MULTIPLES = (0.25, 1.0, 4.0)
 """Those at which it is measured."""
 AT_CRITICAL = same_order(signal(CRITICAL * M**beta), M ** (-s * beta))
+IS_LAW, IS_POWERS = risk_is(LAW), risk_is(functional(POWERS))
 IN_WINDOW = replace(IS_POWERS, where=Le(t, CRITICAL * M**beta))
 FROM_BELOW = Formula(LAW, "<~", E, where=Ge(t, CRITICAL * M**beta))
 FROM_ABOVE = replace(risk_is(functional(POWERS), "<~"), where=Ge(t, CRITICAL * M**beta))

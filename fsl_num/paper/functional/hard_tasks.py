@@ -14,7 +14,7 @@ from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.statements import Equivalent, Joint, Ray, Statement
 from fsl_num.paper.block_constants import exact_powers
-from fsl_num.paper.functional.formulas import INFINITE_PAIR, IS_POWERS, functional
+from fsl_num.paper.functional.formulas import INFINITE_PAIR, POWERS, functional, risk_is
 from fsl_num.paper.functional.laws import EXACT, FAMILY, GIVEN, exponents, functional_law, law, without
 from fsl_num.paper.functional.rays import EXCESS, LOUDEST, TINY, all_times, aside, balance, balanced, loud, unstable
 from fsl_num.paper.functional.runs import (
@@ -35,6 +35,7 @@ from fsl_sym.proof import AllOf, Formula, at_least
 from fsl_sym.symbols import E, M, beta, s, sigma
 
 HARD = ("edge", "hard")
+IS_POWERS = risk_is(functional(POWERS))
 LARGEST = Symbol("gamma_max", positive=True)
 """The largest learning rate over batch size, sup gamma."""
 REMEMBERED = sigma**2 * LARGEST * M ** (s * beta - beta + 1)

@@ -12,13 +12,14 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.hypotheses import NOTHING
 from fsl_num.claims.statements import Direction, Equivalent, Ray
 from fsl_num.paper.block_constants import exact_powers
-from fsl_num.paper.functional.formulas import IS_LAW, MODEL_PAIR, functional, risk_is
+from fsl_num.paper.functional.formulas import LAW, MODEL_PAIR, functional, risk_is
 from fsl_num.paper.functional.laws import FAMILY, GIVEN, dropped, functional_law
 from fsl_num.paper.functional.rays import EVERYWHERE, all_rays, decided, rate_rays, unstable
 from fsl_num.paper.functional.runs import AFTER, EARLY, Run, model_rays, moderate_size
 from fsl_sym.proof import AllOf, equals, same_order
 from fsl_sym.symbols import E, M, N, j
 
+IS_LAW = risk_is(LAW)
 SILENT = risk_is(functional(MODEL_PAIR, label=False))
 ONLY_LEARNED = risk_is(functional(MODEL_PAIR, label=False, signal_too=False))
 MODEL_AT_ZERO = "lambda_j = j^-beta, theta_j^2 = j^-1 lambda_j^(s-1), beta > 1"

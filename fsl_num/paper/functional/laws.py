@@ -14,7 +14,7 @@ from fsl_num.claims.hypotheses import NOTHING
 from fsl_num.claims.printed_terms import measured_terms
 from fsl_num.claims.statements import Direction, Equivalent, Statement
 from fsl_num.paper.block_constants import UP_TO_CONSTANTS
-from fsl_num.paper.functional.formulas import IS_LAW, LAW, MEASURED, POWERS, functional
+from fsl_num.paper.functional.formulas import LAW, MEASURED, POWERS, functional, risk_is
 from fsl_num.paper.functional.runs import STABILITY
 from fsl_num.validation import Array
 from fsl_sym.proof import Formula, at_most
@@ -33,6 +33,10 @@ EXACT = (
     ),
 )
 GIVEN = (*EXACT, UP_TO_CONSTANTS)
+
+
+WHOLE = risk_is(LAW)
+"""Every noise, in the window and beyond it."""
 
 
 def law(
@@ -71,7 +75,7 @@ def printed_exponents(sample: Sample) -> dict[str, float]:
     return dict(zip(("M", "signal", "kernel"), _printed(sample.s, sample.beta), strict=True))
 
 
-def functional_law(sample: Sample, formula: Formula = IS_LAW, *, kernel: bool = True) -> Equivalent:
+def functional_law(sample: Sample, formula: Formula = WHOLE, *, kernel: bool = True) -> Equivalent:
     """What a formula says of the risk, in numbers; ``kernel``: the rays show the kernel's exponent.
 
     The terms of the order and their exponents are those of the formula: an exponent that is off tilts its term.
@@ -95,7 +99,7 @@ def _direction(formula: Formula) -> Direction:
     return "both" if formula.relation == "~" else "upper" if formula.left == E else "lower"
 
 
-def without(sample: Sample, term: str, formula: Formula = IS_LAW) -> Equivalent:
+def without(sample: Sample, term: str, formula: Formula = WHOLE) -> Equivalent:
     """The law with one of its terms left out: a mutant."""
     return Equivalent(law(sample, _order(formula), lacking=term), exponents(sample), direction=_direction(formula))
 
