@@ -9,6 +9,7 @@ from sympy import Integral, Max, Min, Rational, log
 from fsl_num.claims.agreement import agreement, unlike
 from fsl_num.claims.claim import Sample
 from fsl_num.claims.formula_laws import parts_of
+from fsl_num.claims.instances import holds_at
 from fsl_num.claims.printed_values import value_of
 from fsl_num.claims.records import Verdict
 from fsl_num.claims.registry import all_claims, claim
@@ -17,7 +18,7 @@ from fsl_num.claims.verification import samples_of, verify
 from fsl_num.paper.functional.formulas import MEASURED
 from fsl_num.paper.functional.laws import FAMILY
 from fsl_num.paper.functional.runs import Run, records
-from fsl_sym.proof import AllOf, Formula, order_at_most
+from fsl_sym.proof import AllOf, Formula, at_most, equals, order_at_most
 from fsl_sym.symbols import T2, E, M, beta, s, sigma, t, z
 from fsl_sym.values import exact
 
@@ -119,6 +120,12 @@ def test_a_formula_that_is_read_or_put_to_the_test_is_no_other_one(claim_id):
         stated = [wrong if other == part else other for other in parts]
         changed = dataclasses.replace(subject, stated=AllOf(tuple(stated)) if len(stated) > 1 else wrong)
         assert wrong not in agreement(changed, sample, statement).same
+
+
+def test_what_has_no_value_agrees_with_nothing():
+    assert holds_at(equals(M, 2 * M / 2), [{M: 3.0}])
+    assert holds_at(equals(M, 2 * M), [{M: math.nan}]) is False
+    assert holds_at(at_most(M, 2 * M), [{M: 0.0}, {M: math.nan}]) is False
 
 
 INJECTED = 5e-3
