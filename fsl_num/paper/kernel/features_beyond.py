@@ -14,7 +14,7 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.evaluation import DIGITS, sharp
 from fsl_num.claims.hypotheses import Located, logarithm
 from fsl_num.claims.printed_terms import measured_terms
-from fsl_num.claims.statements import Equivalent, Joint, Ray, Sharp, Statement
+from fsl_num.claims.statements import Equivalent, Joint, Law, Ray, Sharp, Statement
 from fsl_num.paper.hypotheses import MODEL
 from fsl_num.paper.kernel.expansions import point_with_digits
 from fsl_num.paper.kernel.rays import DECADES, SMALLEST, whole_sizes
@@ -121,10 +121,14 @@ def completed_signal_rays(sample: Sample) -> list[Ray]:
     return rays
 
 
-def _completed_law(exponents: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
-    known = {**logs, "M^-(s beta)": exponents["M"] * logs["M"]}
-    terms = [known[term] for term in measured_terms(COMPLETED.right, COMPLETED_TERMS)]
-    return np.asarray(np.logaddexp.reduce(terms))
+def _completed_law() -> Law:
+    terms = measured_terms(COMPLETED.right, COMPLETED_TERMS)
+
+    def law(exponents: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
+        known = {**logs, "M^-(s beta)": exponents["M"] * logs["M"]}
+        return np.asarray(np.logaddexp.reduce([known[term] for term in terms]))
+
+    return law
 
 
 def _only_signal(exponents: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
@@ -133,7 +137,7 @@ def _only_signal(exponents: Mapping[str, float], logs: Mapping[str, Array]) -> A
 
 def _gap(sample: Sample) -> Joint:
     s, capacity = sample.point
-    completed = Equivalent(_completed_law, {"M": -s * capacity}, formulas=(COMPLETED,))
+    completed = Equivalent(_completed_law(), {"M": -s * capacity}, formulas=(COMPLETED,))
     return Joint({"gap": power_law("upper", M=-s * capacity), "consequence": completed})
 
 
