@@ -89,7 +89,7 @@ def sharp(
         remainder,
         mutants,
         lambda kind, size: [claimed(expression, sign * size) for sign in (1, -1) if kind == "power" and scale],
-        formulas=(canonical(expression),),
+        formulas=() if sympify(expression).is_number else (canonical(expression),),
     )
 
 
