@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from importlib.resources import files
 
 from markupsafe import Markup
-from sympy import And, jscode
+from sympy import And, jscode, ordered
 
 from fsl_num.report.allocations import LABELS
 from fsl_num.report.html.texts import templates
@@ -65,7 +65,9 @@ def _allocation(allocation: Allocation) -> dict[str, object]:
         "regimes": [
             {
                 "name": regime.name,
-                "where": [[jscode(part.lhs - part.rhs), part.rel_op] for part in And.make_args(regime.condition)],
+                "where": [
+                    [jscode(part.lhs - part.rhs), part.rel_op] for part in ordered(And.make_args(regime.condition))
+                ],
                 "optimum": [
                     {
                         "name": LABELS[name][0],

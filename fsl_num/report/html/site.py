@@ -45,10 +45,19 @@ _CARDS = """{% from "cards.html.j2" import article, erratum_article, allocations
 </div>"""
 
 
+def names(claims: Sequence[Claim]) -> list[str]:
+    """The names of the files of :func:`pages`, which no verdict changes.
+
+    >>> names([])
+    ['index.md', 'table-1.md', 'errata.md']
+    """
+    return [INDEX, *_by_label(sorted(claims, key=in_reading_order)), OPTIMA, ERRATA]
+
+
 def pages(
     records: Sequence[Outcome], errata: Sequence[Erratum], claims: Sequence[Claim], optima: Sequence[Row]
 ) -> dict[str, str]:
-    """The text of every page by the name of its file.
+    """The text of every page by the name of its file, in the order of :func:`names`; :func:`sources` are others.
 
     Parameters
     ----------
@@ -108,7 +117,7 @@ def pages(
             ),
         ]
     )
-    return written | dict(_sources(claims))
+    return written
 
 
 def _theorem(members: Sequence[Claim], claims: Sequence[Claim], errata: Sequence[Erratum], card: Card) -> Iterator[str]:
@@ -170,17 +179,19 @@ def _index(theorems: Mapping[str, Sequence[Claim]], verdicts: Mapping[str, Outco
     yield "\n".join(["| place | why |", "| --- | --- |", *rows])
 
 
-def _sources(claims: Sequence[Claim]) -> Iterator[tuple[str, str]]:
-    """A page for every file in which something of a claim is written, with a link for each line."""
+def sources(claims: Sequence[Claim]) -> dict[str, str]:
+    """A page for every file in which something of a claim is written, with a link for each line.
+
+    >>> sources([])
+    {}
+    """
     files = sorted({place["file"] for claim in claims for place in places(claim).values() if place and place["line"]})
-    for name in files:
-        if (path := HOME / name).is_file():
-            code = path.read_text(encoding="utf-8")
-            yield (
-                _source_file(name),
-                f"---\nsearch:\n  exclude: true\n---\n\n# `{name}`\n\n"
-                f'``````python linenums="1"\n{code.rstrip()}\n``````\n',
-            )
+    return {
+        _source_file(name): f"---\nsearch:\n  exclude: true\n---\n\n# `{name}`\n\n"
+        f'``````python linenums="1"\n{(HOME / name).read_text(encoding="utf-8").rstrip()}\n``````\n'
+        for name in files
+        if (HOME / name).is_file()
+    }
 
 
 def _source_file(name: str) -> str:

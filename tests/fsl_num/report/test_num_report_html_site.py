@@ -9,20 +9,20 @@ from html_reading import Reader
 from fsl_num.claims.labels import where
 from fsl_num.claims.records import Verdict
 from fsl_num.claims.registry import claim
-from fsl_num.report.html.site import pages
+from fsl_num.report.html.site import names, pages, sources
 from fsl_sym.allocation import table
 
 
 @cache
 def written():
     claims, records, errata = runner(12)
-    return pages(records, errata, claims, table())
+    return pages(records, errata, claims, table()) | sources(claims)
 
 
 @cache
 def real():
     claims = [claim("lem: half-scale"), claim("thm: wsd")]
-    return pages([record(claim.id, Verdict.PROVED) for claim in claims], [], claims, [])
+    return pages([record(claim.id, Verdict.PROVED) for claim in claims], [], claims, []) | sources(claims)
 
 
 CARDS = re.compile(r'^<div class="cards".*?</div>(?=\n\n|\Z)', re.MULTILINE | re.DOTALL)
@@ -39,8 +39,8 @@ def ids(text):
 
 
 def test_the_claims_of_one_label_share_a_page():
-    names = [name for name in written() if not name.startswith("source-")]
-    assert names == ["index.md", "thm-claim.md", "table-1.md", "errata.md"]
+    made = [name for name in written() if not name.startswith("source-")]
+    assert made == names(runner(12)[0]) == ["index.md", "thm-claim.md", "table-1.md", "errata.md"]
     articles = [node for card in cards(written()["thm-claim.md"]) for node in card.find("article")]
     claims, records, errata = runner(12)
     assert [node.attributes["data-verdict"] for node in articles] == [outcome.verdict for outcome in records]
