@@ -1,11 +1,13 @@
 """The notebooks with their output: executed, and written anew.
 
-``python tests/notebook_outputs.py`` executes every notebook and writes those that show something else now.
+``python tests/notebook_outputs.py`` executes every notebook and writes those whose texts are others now;
+``python tests/notebook_outputs.py design`` writes that one, whose pictures alone have changed say.
 """
 
 import base64
 import io
 import os
+import sys
 from pathlib import Path
 
 import nbformat
@@ -56,11 +58,13 @@ def shrink(notebook):
             output.data["image/png"] = base64.b64encode(small.getvalue()).decode()
 
 
-def main():
-    for path in NOTEBOOKS:
+def main(named):
+    if unknown := set(named) - {path.stem for path in NOTEBOOKS}:
+        raise SystemExit(f"no notebook {', '.join(sorted(unknown))} in {FOLDER}")
+    for path in [path for path in NOTEBOOKS if not named or path.stem in named]:
         written, executed = (nbformat.read(path, as_version=4) for _ in range(2))
         execute(executed)
-        if stale(written, executed):
+        if named or stale(written, executed):
             for cell in executed.cells:
                 cell.metadata = {}  # when a cell was run is no part of it
             shrink(executed)
@@ -68,4 +72,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
