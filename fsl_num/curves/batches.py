@@ -99,6 +99,28 @@ def other_batches(law: Law, plan: Plan, fitted: Sequence[Plan]) -> float:
     return max(most / high, low / least, 1.0)
 
 
+def said_batches(law: Law, batch_sizes: Array | float) -> Array:
+    """Return the batch sizes of steps as a law takes them: where all are 1, which says none, its reference.
+
+    >>> said_batches(FunctionalLaw(batches=True, reference_batch=8.0), np.array([1.0, 1.0])).tolist()
+    [8.0, 8.0]
+    """
+    sizes = np.asarray(batch_sizes, dtype=np.float64)
+    if isinstance(law, FunctionalLaw) and law.batches and (sizes == 1.0).all():
+        return np.full_like(sizes, law.reference_batch)
+    return sizes
+
+
+def alike_batches(plan: Plan, batch_size: float) -> bool:
+    """Return whether all updates of a plan have that batch size, or nearly.
+
+    >>> alike_batches(Plan([0.1, 0.1], batch_sizes=[8, 9]), 8.0), alike_batches(Plan([0.1], batch_sizes=16), 8.0)
+    (True, False)
+    """
+    low, high = batch_range([plan])
+    return batch_size <= _ALIKE * low and high <= _ALIKE * batch_size
+
+
 def at_batch(law: Law, theta: Array, batch_size: float) -> tuple[Law, Array]:
     """Return a law of one batch size that equals ``law`` there, and its parameters, shape (..., parameters).
 
