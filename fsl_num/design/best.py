@@ -176,9 +176,11 @@ def _of_functional(
         moved = newton(unit_law, scaled, before, objective, start, floor, peak, together, noise)
         if objective(moved, ones)[0] <= objective(rates, ones)[0]:
             rates = moved
-    constant = constant_loss(unit_law, scaled, past.model_size)
+    constant, of_law = constant_loss(unit_law, scaled, past.model_size), past.objective(law, theta)
+    if most > _NEAR * least and rates.max() < peak:  # no run of that peak, unless a step is at it
+        rates = min((rates, np.append(peak, rates[1:])), key=lambda chosen: of_law(chosen, ones)[0])
     if least < most:
-        reached = past.objective(law, theta)(rates, ones)[0] - constant
+        reached = of_law(rates, ones)[0] - constant
         bound = _bound_of_peaks(
             lambda low, high: _bound_between(law, theta, past, steps, floor, low, high, falling), least, most, reached
         )

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from fsl_num.curves.batches import last_batch, said_batches
+from fsl_num.curves.batches import asked_batch, last_batch, said_batches
 from fsl_num.curves.curve import LossCurve
 from fsl_num.curves.laws import law
 from fsl_num.curves.plan import Plan
@@ -117,7 +117,7 @@ def design_schedule(
     run = fit.as_fitted(run) if isinstance(run, LossCurve) else run
     lowest, done = positive("floor", floor, zero=True), _done(run, from_step, warmup, total)
     usual = 1.0 if done is None else last_batch(done)
-    batch = float(said_batches(fit.law, usual if batch_size is None else positive("batch_size", batch_size)))
+    batch = float(said_batches(fit.law, usual if batch_size is None else asked_batch(fit.law, batch_size)))
     silent, strange = done is not None and done.batches_unsaid, ""
     if isinstance(run, LossCurve):
         of_run = fit.at_batch(batch) if silent else fit

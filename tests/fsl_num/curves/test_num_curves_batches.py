@@ -192,7 +192,7 @@ def test_a_design_is_for_its_batch_size(fitted):
 
 def test_a_run_under_way_goes_on_with_its_batches_unless_others_are_asked_for(fitted):
     run = Plan(np.full(500, 1e-3), batch_sizes=8.0)
-    for asked, last in ((None, 8.0), (16.0, 16.0), (1.0, 4.0)):  # 1 says none: the law's reference
+    for asked, last in ((None, 8.0), (16.0, 16.0)):
         design = design_schedule(fitted, 2000, run=run, batch_size=asked, second=None)
         assert design.plan.batch_sizes[-1] == last and (design.plan.batch_sizes[:500] == 8.0).all()
 
@@ -260,6 +260,24 @@ def test_a_plan_chooses_among_the_batch_sizes_fitted(fitted):
     assert "between the smallest and the largest batch" in plan["batch_size"].basis
     basis = plan_from_fit(fitted, data=16_000, batch_size=8)["batch_size"].basis
     assert basis == "as given; without it the best of those fitted is taken"
+
+
+def test_a_batch_size_of_1_says_none_and_is_refused_where_one_is_asked_for(fitted, tmp_path, monkeypatch, capsys):
+    """It would be taken for the law's reference, 4: a plan would have four times the data that it may have."""
+    with pytest.raises(ValueError, match="must not be 1, which says none: this fit would take it for its reference, 4"):
+        plan_from_fit(fitted, data=16_000, batch_size=1)
+    with pytest.raises(ValueError, match="must not be 1, which says none"):
+        design_schedule(fitted, 2000, batch_size=1.0)
+    monkeypatch.chdir(tmp_path)
+    Path("fit.json").write_text(fitted.to_json())
+    named = ["predict", "--fit", "fit.json", "--schedule", "constant", "--peak-lr", "0.1", "--steps", "100"]
+    assert main([*named, "--batch-size", "1"]) == 2 and "--batch-size must not be 1" in capsys.readouterr().err
+
+
+def test_a_plan_says_what_lies_beyond_the_runs_fitted(fitted):
+    near, far = (plan_from_fit(fitted, data=8000 * batch, batch_size=batch).notes for batch in (4.0, 640.0))
+    assert "Its batches are 40 times off" in " ".join(far) and "batches" not in " ".join(near)
+    assert "times the intrinsic time" in " ".join(near)  # twice as many updates as any run has
 
 
 def test_a_plan_says_where_its_only_batch_size_comes_from(runs):
