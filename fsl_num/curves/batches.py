@@ -103,9 +103,8 @@ def other_batches(law: Law, plan: Plan, fitted: Sequence[Plan]) -> float:
 def asked_batch(law: Law, batch_size: Any) -> float:
     """Return a batch size that is asked for, checked: of a law that knows them 1 says none, and is refused.
 
-    >>> asked_batch(FunctionalLaw(batches=True, reference_batch=8.0), 1)
-    Traceback (most recent call last):
-    ValueError: batch_size must not be 1, which says none: this fit would take it for its reference, 8; ...
+    >>> asked_batch(FunctionalLaw(batches=True, reference_batch=8.0), 16), asked_batch(FunctionalLaw(), 1)
+    (16.0, 1.0)
     """
     size = positive("batch_size", batch_size)
     if isinstance(law, FunctionalLaw) and law.batches and size == 1.0:
