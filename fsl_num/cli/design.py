@@ -140,8 +140,7 @@ def _from_fit(arguments: Arguments) -> int:
     outputs = Outputs({"--out": arguments.out, "--plot": arguments.plot}, inputs=inputs, json=arguments.json)
     level = level_of(arguments)
     fit = saved_fit(arguments.fit, "--fit")
-    if arguments.log is None:  # else they are what is said of the log
-        refuse_unknown_to(fit, arguments.model_size, arguments.batch_size)
+    refuse_unknown_to(fit, arguments.model_size if arguments.log is None else None, arguments.batch_size)
     second = None if arguments.second_fit is None else saved_fit(arguments.second_fit, "--second-fit")
     run = _run_under_way(arguments)
     size = next((float(size) for size in arguments.model_size), None)
@@ -186,7 +185,9 @@ def _run_under_way(arguments: Arguments) -> Any:
         if arguments.from_step is not None:
             raise InputError("--from-step says from where a run goes on: --log names the file of that run")
         return None
+    asked, arguments.batch_size = arguments.batch_size, None  # of the steps designed: a log keeps its own
     (curves,) = read_files(arguments, [arguments.log])
+    arguments.batch_size = asked
     if len(curves) != 1:
         raise InputError(f"{arguments.log!r} holds {len(curves)} runs; a design goes on from one")
     (curve,) = curves.values()
@@ -265,6 +266,7 @@ COMMANDS = {
             *curve_options(),
         ],
         "The learning-rate schedule with the least final loss that a fit predicts, beside the usual schedules; for a "
-        "run under way (--log) when and how to decay. --warmup without --log is that of the design.",
+        "run under way (--log) when and how to decay. --warmup without --log is that of the design; --batch-size is "
+        "that of the design, and of a log that says none.",
     ),
 }  # fmt: skip

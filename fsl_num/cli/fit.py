@@ -91,6 +91,11 @@ def refuse_unknown_to(fit: FitResult, model_size: Any = None, batch_size: Any = 
             "--batch-size: this fit knows no batch sizes; fit runs that all say theirs (a column, --batch-size), by the"
             " law auto or fsl-sgd"
         )
+    if batch_size is not None:
+        from fsl_num.curves.batches import asked_batch
+
+        with refused():
+            asked_batch(fit.law, float(batch_size))
 
 
 def run_predict(arguments: Arguments) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from fsl_num.curves.laws.base import Law
 from fsl_num.curves.laws.functional import FunctionalLaw
 from fsl_num.curves.laws.shared import rescaled
 from fsl_num.curves.plan import Plan
-from fsl_num.validation import Array
+from fsl_num.validation import Array, positive
 
 _ALIKE = 1.25  # counts of tokens are rounded, and vary where sequences do
 _CHANGES = 16
@@ -97,6 +98,44 @@ def other_batches(law: Law, plan: Plan, fitted: Sequence[Plan]) -> float:
         return 1.0
     (least, most), (low, high) = batch_range([plan]), batch_range(fitted)
     return max(most / high, low / least, 1.0)
+
+
+def asked_batch(law: Law, batch_size: Any) -> float:
+    """Return a batch size that is asked for, checked: of a law that knows them 1 says none, and is refused.
+
+    >>> asked_batch(FunctionalLaw(batches=True, reference_batch=8.0), 16), asked_batch(FunctionalLaw(), 1)
+    (16.0, 1.0)
+    """
+    size = positive("batch_size", batch_size)
+    if isinstance(law, FunctionalLaw) and law.batches and size == 1.0:
+        raise ValueError(
+            "batch_size must not be 1, which says none: this fit would take it for its reference,"
+            f" {law.reference_batch:g}; where updates of one sample are meant, say all batch sizes in tokens, those of"
+            " the runs fitted too"
+        )
+    return size
+
+
+def said_batches(law: Law, batch_sizes: Array | float) -> Array:
+    """Return the batch sizes of steps as a law takes them: where all are 1, which says none, its reference.
+
+    >>> said_batches(FunctionalLaw(batches=True, reference_batch=8.0), np.array([1.0, 1.0])).tolist()
+    [8.0, 8.0]
+    """
+    sizes = np.asarray(batch_sizes, dtype=np.float64)
+    if isinstance(law, FunctionalLaw) and law.batches and (sizes == 1.0).all():
+        return np.full_like(sizes, law.reference_batch)
+    return sizes
+
+
+def alike_batches(plan: Plan, batch_size: float) -> bool:
+    """Return whether all updates of a plan have that batch size, or nearly.
+
+    >>> alike_batches(Plan([0.1, 0.1], batch_sizes=[8, 9]), 8.0), alike_batches(Plan([0.1], batch_sizes=16), 8.0)
+    (True, False)
+    """
+    low, high = batch_range([plan])
+    return batch_size <= _ALIKE * low and high <= _ALIKE * batch_size
 
 
 def at_batch(law: Law, theta: Array, batch_size: float) -> tuple[Law, Array]:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, overload
 
 import numpy as np
 
+from fsl_num.curves.batches import at_batch, said_batches
 from fsl_num.curves.laws import FunctionalLaw, Law, MomentumLaw
 from fsl_num.curves.laws.shared import shortened
 from fsl_num.curves.peaks import at_peak
+from fsl_num.curves.plan import Plan
 from fsl_num.curves.sizes import constant_loss
 from fsl_num.design.families import best_member, family_rates, step_blocks
 from fsl_num.design.final_loss import MOST, final_loss
 from fsl_num.design.newton import linear_gap, newton
 from fsl_num.design.objectives import Objective
-from fsl_num.design.water_filling import Filling, water_filling
+from fsl_num.design.water_filling import water_filling
 from fsl_num.validation import Array
 
 SHAPES: Final = ("free", "non-increasing")
@@ -27,27 +29,74 @@ _LOWEST: Final = 1e-6  # of the peak, where a search moves in logarithms
 _SAME: Final = 1e-8
 _TRIED: Final = 6  # peaks
 _ABOVE: Final = 1.001  # of the floor: the least peak of a schedule that is not constant
+_NEAR: Final = 1.05  # of peaks whose ratio is less the ends alone are tried
+_HALVINGS: Final = 4  # of ranges of peaks
+_CLOSE: Final = 1e-5  # nats: a bound this near is enough
 
 
 @dataclass(frozen=True, eq=False)
 class Past:
     """The steps that are fixed: their ``rates``, how many of them are ``warmup``, and the ``model_size``.
 
-    ``lengths``: where neighbouring steps were merged, how many each rate stands for; None for one each.
+    ``lengths``: where neighbouring steps were merged, how many each rate stands for; None for one each. ``batch_size``:
+    of the steps that follow; ``batch_sizes``: of these, where they are others. For laws that know them; 1, and of these
+    1 alone, says none: the law's reference.
     """
 
     rates: Array
     warmup: int
     model_size: float | None = None
     lengths: Array | None = None
+    batch_size: float = 1.0
+    batch_sizes: Array | None = None
+
+    @property
+    def peak(self) -> float:
+        """The largest rate, 0 without any."""
+        return float(self.rates.max(initial=0.0))
 
     def objective(self, law: Law, theta: Array) -> Objective:
-        """The final loss of a law by the rates that follow."""
-        return final_loss(law, theta, self.rates, self.warmup, self.model_size, self.lengths)
+        """The final loss of a law by the rates that follow; its gradient is that of a peak that stays."""
+        if isinstance(law, FunctionalLaw) and law.peaks:
+            peaked = law
+
+            def of_peak(rates: Array, steps: Array) -> tuple[float, Array]:
+                return self.objective(*self.at_peak(peaked, theta, float(rates.max())))(rates, steps)
+
+            return of_peak
+        single, values, rates, noise = self.counted(law, theta)
+        return final_loss(single, values, rates, self.warmup, self.model_size, self.lengths, noise)
 
     def at_peak(self, law: FunctionalLaw, theta: Array, peak: float) -> tuple[FunctionalLaw, Array]:
         """The law, and its parameters, of a run that goes on with rates up to ``peak``."""
-        return at_peak(law, theta, max(peak, float(self.rates.max(initial=0.0))))
+        return at_peak(law, theta, max(peak, self.peak))
+
+    @overload
+    def counted(self, law: FunctionalLaw, theta: Array) -> tuple[FunctionalLaw, Array, Array, Array | float]: ...
+    @overload
+    def counted(self, law: Law, theta: Array) -> tuple[Law, Array, Array, Array | float]: ...
+    def counted(self, law: Law, theta: Array) -> tuple[Law, Array, Array, Array | float]:
+        """The law, and its parameters, of the batch size that follows; the rates as they count in its intrinsic time,
+        and by what their noise is then multiplied."""
+        single, values = at_batch(law, theta, self.batch_size)
+        if self.batch_sizes is None or single is law or not isinstance(law, FunctionalLaw):
+            return single, values, self.rates, 1.0
+        larger = np.log(said_batches(law, self.batch_sizes) / said_batches(law, self.batch_size))
+        named = dict(zip(law.names, theta.tolist(), strict=True))
+        r, p = named.get("r", 0.0), named.get("p", 1.0)
+        noise = np.exp(-(named["q"] * (1.0 - r) + r * p) * larger)
+        return single, values, self.rates * np.exp(r * larger), noise
+
+
+def past_of(plan: Plan, done: int) -> Past:
+    """Return the first ``done`` steps of a plan, those that follow having its last batch size.
+
+    >>> past_of(Plan([0.1] * 3, batch_sizes=[8, 8, 16]), 2).batch_sizes.tolist()
+    [8.0, 8.0]
+    """
+    batch, sizes = float(plan.batch_sizes[-1]), np.broadcast_to(plan.batch_sizes, plan.rates.shape)[:done]
+    others = None if (sizes == batch).all() else sizes
+    return Past(plan.rates[:done], min(plan.warmup, done), plan.model_size, batch_size=batch, batch_sizes=others)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,40 +153,90 @@ def _of_functional(
 ) -> tuple[Array, float, float]:
     """The best rates, the largest of the runs among which they are, and a bound on the loss of all others.
 
-    Runs of a peak above P_c learn less a step; but their floor, too, counts for less.
+    A higher peak makes every rate of the run count for less, that of the floor and those of the past, too: where no
+    peak is as good as any other, all are searched, and bounded part by part.
     """
     falling, ones = family == "non-increasing", np.ones(steps)
-    fresh = law.peaks and past.rates.size == 0
-    fastest = float(theta[law.names.index("P_c")]) if fresh else np.inf
-    most = max(fastest, floor * _ABOVE)
-    peak, beyond = min(allowed, most), 0.0 < floor and most < allowed
-    if beyond:
-        peak = best_peak(lambda tried: least_loss(law, theta, past, steps, floor, tried, family), most, allowed)
-    unit_law, scaled = past.at_peak(law, theta, peak)
-    of_peak = past.objective(unit_law, scaled)
+    least, most = _open_peaks(law, theta, past, floor, allowed)
+    peak, fresh = most, past.peak == 0.0
 
-    def filled(low: float, high: float) -> Filling:
-        return water_filling(unit_law, scaled, past.rates, steps, low, high, falling)
+    def of_peak(tried: float) -> float:
+        return least_loss(law, theta, past, steps, floor, tried, family)
 
-    best = filled(floor, peak)
+    if least < most:
+        first = min(max(least, floor * _ABOVE), most)
+        peak = best_peak(of_peak, first, most) if most > _NEAR * first else min((most, first), key=of_peak)
+    unit = past.at_peak(law, theta, peak)
+    objective, (unit_law, scaled, before, noise) = past.objective(*unit), past.counted(*unit)
+    best = water_filling(unit_law, scaled, before, steps, floor, peak, falling, certify=least == most, noise=noise)
     rates, bound = best.rates, best.bound
     # of more steps the rates of the cells, joined by straight lines, are the best to 1e-11 nats
     for together in (True, falling) if steps <= MOST else ():  # rates that do not rise are a start for those that may
         start = np.minimum.accumulate(rates) if together else rates
-        moved = newton(unit_law, scaled, past.rates, of_peak, start, floor, peak, together)
-        if of_peak(moved, ones)[0] <= of_peak(rates, ones)[0]:
+        moved = newton(unit_law, scaled, before, objective, start, floor, peak, together, noise)
+        if objective(moved, ones)[0] <= objective(rates, ones)[0]:
             rates = moved
-    if beyond:  # of all peaks between two: the largest rate counts as of one, the floor as of the other
-        peaks = np.geomspace(max(fastest, floor), allowed, _TRIED)
-        longer = shortened(peak, fastest, law.reference_peak)[0] - shortened(peaks, fastest, law.reference_peak)[0]
-        counts = peaks * np.exp(longer)
-        floors = counts * floor / peaks
-        bound = min(
-            filled(low, high).bound for low, high in zip(floors[1:].tolist(), counts[:-1].tolist(), strict=True)
+    constant, of_law = constant_loss(unit_law, scaled, past.model_size), past.objective(law, theta)
+    if most > _NEAR * least and rates.max() < peak:  # no run of that peak, unless a step is at it
+        rates = min((rates, np.append(peak, rates[1:])), key=lambda chosen: of_law(chosen, ones)[0])
+    if least < most:
+        reached = of_law(rates, ones)[0] - constant
+        bound = _bound_of_peaks(
+            lambda low, high: _bound_between(law, theta, past, steps, floor, low, high, falling), least, most, reached
         )
-    if fresh and rates.max() < peak <= fastest:
+    fastest = _fastest(law, theta)
+    if fresh and rates.max() < peak <= fastest < np.inf:
         rates = np.maximum(rates * _longer_steps(float(rates.max()), peak, fastest), floor)
-    return rates, peak, bound + constant_loss(unit_law, scaled, past.model_size)
+    return rates, peak, bound + constant
+
+
+def _bound_of_peaks(bound: Callable[[float, float], float], least: float, most: float, loss: float) -> float:
+    """The bound of all peaks from that between two: ranges are halved, the lowest bound first, until it is close."""
+    ranges = [(bound(least, most), least, most)]
+    for _ in range(_HALVINGS):
+        lowest, low, high = min(ranges)
+        if lowest > loss - _CLOSE:
+            break
+        middle = float(np.sqrt(low * high))
+        ranges.remove((lowest, low, high))
+        ranges += [(bound(low, middle), low, middle), (bound(middle, high), middle, high)]
+    return min(ranges)[0]
+
+
+def _fastest(law: FunctionalLaw, theta: Array) -> float:
+    """P_c, infinite where steps do not shorten with the peak."""
+    return float(theta[law.names.index("P_c")]) if law.peaks else np.inf
+
+
+def _open_peaks(law: FunctionalLaw, theta: Array, past: Past, floor: float, allowed: float) -> tuple[float, float]:
+    """The least and the largest peak of runs among which the best may be; the same where one is as good as any.
+
+    Of a fresh run the rates up to a peak below P_c count as rates up to a higher one do, up to P_c, and beyond it less.
+    """
+    fastest, done = _fastest(law, theta), past.peak
+    if done > 0.0:
+        return max(done, floor) if law.peaks and done < allowed else allowed, allowed
+    least = max(fastest, floor)
+    return min(least, allowed), allowed if 0.0 < floor else min(least, allowed)
+
+
+def _bound_between(
+    law: FunctionalLaw, theta: Array, past: Past, steps: int, floor: float, least: float, most: float, falling: bool
+) -> float:
+    """A bound on the loss of all schedules of runs whose peak lies in [least, most], what no rate changes left out.
+
+    Rates count as up to the largest that any of these peaks makes of itself, from the least that any makes of the floor
+    on; the past has taken the time that it has at the least peak, and makes the noise that it has at the largest.
+    """
+    fastest = _fastest(law, theta)
+    unit_law, scaled, before, noise = past.counted(*past.at_peak(law, theta, least))
+    peaks = np.array([least, most, np.clip(fastest, least, most)])
+    logs = shortened(peaks, fastest, law.reference_peak)[0]
+    counts = np.exp(logs[0] - logs)  # of a rate, in units of those at the least peak
+    power = 1.0 + dict(zip(unit_law.names, scaled.tolist(), strict=True)).get("p", 1.0)
+    low, high = floor * float(counts[1]), float((counts * peaks).max())
+    noise = noise * float(counts[1]) ** power
+    return water_filling(unit_law, scaled, before, steps, low, high, falling, noise=noise).bound
 
 
 def least_loss(law: Law, theta: Array, past: Past, steps: int, floor: float, peak: float, family: str) -> float:
@@ -146,8 +245,8 @@ def least_loss(law: Law, theta: Array, past: Past, steps: int, floor: float, pea
     if not isinstance(law, FunctionalLaw) or family not in SHAPES or floor == peak:
         return optimum(law, theta, past, steps, floor, peak, family).loss
     falling = family == "non-increasing"
-    unit_law, scaled = past.at_peak(law, theta, peak)
-    filled = water_filling(unit_law, scaled, past.rates, steps, floor, peak, falling, certify=False)
+    unit_law, scaled, before, noise = past.counted(*past.at_peak(law, theta, peak))
+    filled = water_filling(unit_law, scaled, before, steps, floor, peak, falling, certify=False, noise=noise)
     return filled.loss + constant_loss(unit_law, scaled, past.model_size)
 
 

@@ -11,12 +11,13 @@ from typing import Any, Final
 
 import numpy as np
 
+from fsl_num.curves.batches import alike_batches, said_batches
 from fsl_num.curves.curve import CurveError
 from fsl_num.curves.fit import fit as fit_law
 from fsl_num.curves.plan import Plan
 from fsl_num.curves.predict import Prediction, predict
 from fsl_num.curves.result import FitResult
-from fsl_num.design.best import Optimum, Past
+from fsl_num.design.best import Optimum, Past, past_of
 from fsl_num.design.draws import FinalLoss, final_loss_of, half_width_of_difference
 from fsl_num.design.families import BASELINES, FAMILIES, family_rates, shape_words
 from fsl_num.design.objectives import Objective
@@ -168,7 +169,7 @@ class Design(Result):
 
     @property
     def _past(self) -> Past:
-        return Past(self.rates[: self.done], self.plan.warmup, self.plan.model_size)
+        return past_of(self.plan, self.done)
 
     @cached_property
     def baselines(self) -> Mapping[str, Baseline]:
@@ -232,10 +233,14 @@ class Design(Result):
             return f"No second law was asked: {would}"
         if isinstance(self.second, FitResult):
             return self.second
-        size = self.plan.model_size
+        size, batch = self.plan.model_size, float(said_batches(self.fit.law, self.plan.batch_sizes)[-1])
         same = [curve for curve in self.fit.curves if size is None or curve.plan.model_size in (None, size)]
         if not same:
             return f"No second law was fitted, for no run has the model size {size:g}: {would}"
+        if getattr(self.fit.law, "batches", False):
+            same = [curve for curve in same if alike_batches(curve.plan, batch)]
+        if not same:
+            return f"No second law was fitted, for no run has the batch size {batch:g} throughout: {would}"
         try:
             name = self.second if self.second != self.fit.law.name else "fsl-full"
             return fit_law(same, name, intervals=False)
@@ -263,7 +268,8 @@ class Design(Result):
         """Return the predicted losses along the design, or along other ``rates`` for all steps, with their interval."""
         first = max(self.plan.warmup, 1, self.steps // _SHOWN)
         recorded = np.unique(np.linspace(first, self.steps, _SHOWN).astype(np.int64))
-        plan = Plan(self.rates if rates is None else rates, recorded, self.plan.warmup, 1.0, self.plan.model_size)
+        own = self.plan
+        plan = Plan(self.rates if rates is None else rates, recorded, own.warmup, own.batch_sizes, own.model_size)
         return self._predicted(plan)
 
     def _predicted(self, plan: Plan) -> Prediction:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -41,7 +41,10 @@ def _merged(past: Past, count: int) -> Past:
     ]).astype(np.int64))  # fmt: skip
     lengths = np.diff(edges).astype(np.float64)
     means = np.add.reduceat(past.rates, edges[:-1]) / lengths
-    return Past(means, int(np.searchsorted(edges, warm)), past.model_size, lengths)
+    merged = replace(past, rates=means, warmup=int(np.searchsorted(edges, warm)), lengths=lengths)
+    if past.batch_sizes is None:
+        return merged
+    return replace(merged, batch_sizes=np.exp(np.add.reduceat(np.log(past.batch_sizes), edges[:-1]) / lengths))
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +75,7 @@ def final_loss_of(fit: FitResult, past: Past, rates: Array) -> FinalLoss:
     whole = np.append(past.rates, rates)
     time, peak = float(whole.sum()), float(whole.max())
     _, lengths = step_blocks(max(round(time / peak), 1), 4 * _BLOCKS)
-    alone = Past(np.array([]), 0, past.model_size).objective(fit.law, fit.theta)
+    alone = replace(past, rates=np.array([]), warmup=0, lengths=None, batch_sizes=None).objective(fit.law, fit.theta)
     constant = alone(np.full(lengths.size, peak), lengths)[0]
     states = States.at_end(time, peak, loss, constant, constant_loss(fit.law, fit.theta, past.model_size))
     errors = np.log(np.maximum(moved, _LEAST) / loss) - posterior.misfit.elsewhere(states)[:, 0]

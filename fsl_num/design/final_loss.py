@@ -16,7 +16,6 @@ from typing import Any, Final
 import numpy as np
 
 from fsl_num.curves.laws import AnsatzLaw, FunctionalLaw, Law, MomentumLaw, MultiPowerLaw
-from fsl_num.curves.peaks import at_peak
 from fsl_num.curves.sizes import constant_loss
 from fsl_num.design.families import step_blocks
 from fsl_num.design.objectives import Objective
@@ -29,14 +28,15 @@ _LEAST = 1e-30  # a rate of 0 has no power below 0
 
 
 def final_loss(
-    law: Law, theta: Array, before: Array, warmup: int, model_size: float | None = None, lengths: Array | None = None
-) -> Objective:
+    law: Law, theta: Array, before: Array, warmup: int, model_size: float | None = None, lengths: Array | None = None,
+    noise: Array | float = 1.0,
+) -> Objective:  # fmt: skip
     """Return the loss after the last of some blocks of steps, and its gradient by their rates.
 
     Parameters
     ----------
     law, theta
-        A functional law, ansatz, Multi-Power or momentum law, and its parameters in order.
+        A functional law of one peak and batch size, ansatz, Multi-Power or momentum law, and its parameters in order.
     before
         The rates of the steps before the blocks, one each: warmup, or a run under way. May be empty.
     warmup
@@ -45,12 +45,13 @@ def final_loss(
         Number of parameters, for laws with a term for it.
     lengths
         How many steps each rate of ``before`` stands for; one by default.
+    noise
+        What the noise of the steps before is multiplied by under a functional law, one number or one a rate.
 
     Returns
     -------
     Objective
-        (rates, steps), arrays of one length in time order, to (loss, gradient by the rates); where steps shorten with
-        the peak, of a peak that stays.
+        (rates, steps), arrays of one length in time order, to (loss, gradient by the rates).
 
     Raises
     ------
@@ -74,19 +75,12 @@ def final_loss(
             f"the law {law.name!r} has no gradient by the learning rates; the laws that have one are the functional"
             " laws (fsl...), fsl-ansatz, multi-power and momentum: fit one of them"
         )
-    if isinstance(law, FunctionalLaw) and law.peaks:  # the peak stays where one rate of several moves
-
-        def of_peak(rates: Array, steps: Array) -> tuple[float, Array]:
-            unit_law, scaled = at_peak(law, theta, max(float(rates.max()), float(before.max(initial=0.0))))
-            return final_loss(unit_law, scaled, before, warmup, model_size, lengths)(rates, steps)
-
-        return of_peak
     values = dict(zip(law.names, theta.tolist(), strict=True))
     constant = constant_loss(law, theta, model_size)
     amplitude, exponent = (values[name] for name in _SIGNAL[type(law)])
     clock = (values["c_e"], 1.0) if isinstance(law, FunctionalLaw) else (1.0, 0.0)
     known, first = np.ones(before.size) if lengths is None else lengths, before.size
-    part = _PARTS[type(law)](law, values, warmup)
+    part = _PARTS[type(law)](law, values, warmup, np.broadcast_to(noise, first))
 
     def loss(rates: Array, steps: Array) -> tuple[float, Array]:
         if rates.size > MOST:  # but for a few of the last ones, which are alone in their blocks, neighbours are alike
@@ -122,9 +116,9 @@ _Part = Callable[[Array, Array, Array, Array], tuple[float, Array, Array, Array]
 starts, times at the ends; the signal apart."""
 
 
-def _functional(law: Any, values: dict[str, float], warmup: int) -> _Part:
+def _functional(law: Any, values: dict[str, float], warmup: int, noise: Array) -> _Part:
     """B sum (eta_i/eta_ref)^p (G(R_i) - G(R_{i+1})), and with E the same times e(T(i+1))."""
-    noise, unlearnt, p = values["B"], values.get("E", 0.0), values.get("p", 1.0)
+    amplitude, unlearnt, p = values["B"], values.get("E", 0.0), values.get("p", 1.0)
     c, gamma = values["c"], values["gamma"]
 
     def part(rates: Array, lengths: Array, left: Array, ends: Array) -> tuple[float, Array, Array, Array]:
@@ -133,8 +127,9 @@ def _functional(law: Any, values: dict[str, float], warmup: int) -> _Part:
         near = c * left[:-1] < 1e-3  # near the end as a difference of what is forgotten, which keeps its digits
         gone[near] = -np.diff(-np.expm1(-gamma * np.log1p(c * left[np.append(near, True)])))
         share = np.maximum(rates / law.reference_rate, 0.0) ** p
+        share[: noise.size] *= noise
         signal, falls = falling_signal(ends, values["s"], values["c_e"])
-        level = share * (noise + unlearnt * signal)
+        level = share * (amplitude + unlearnt * signal)
         kernel = c * gamma * held[:-1] / (1.0 + c * left[:-1])
         by_left = kernel * np.diff(level, prepend=0.0)
         by_rate = p * level * gone / np.maximum(rates, _LEAST)
@@ -163,7 +158,7 @@ def _of_changes(
     return part
 
 
-def _ansatz(law: Any, values: dict[str, float], warmup: int) -> _Part:
+def _ansatz(law: Any, values: dict[str, float], warmup: int, noise: Array) -> _Part:
     c, gamma, s = values["c4"], values["gamma"], values["s"]
 
     def kernel(rates: Array, lengths: Array, left: Array, start: Array) -> tuple[Array, Array, Array, Array]:
@@ -176,7 +171,7 @@ def _ansatz(law: Any, values: dict[str, float], warmup: int) -> _Part:
     return _of_changes(kernel, warmup + 1)
 
 
-def _multi_power(law: Any, values: dict[str, float], warmup: int) -> _Part:
+def _multi_power(law: Any, values: dict[str, float], warmup: int, noise: Array) -> _Part:
     strength, k1, k2 = values["C"], values["kappa1"], values["kappa2"]
 
     def kernel(rates: Array, lengths: Array, left: Array, start: Array) -> tuple[Array, Array, Array, Array]:
@@ -189,7 +184,7 @@ def _multi_power(law: Any, values: dict[str, float], warmup: int) -> _Part:
     return _of_changes(kernel, 0 if law.warmup_sources else warmup + 1)
 
 
-def _momentum(law: Any, values: dict[str, float], warmup: int) -> _Part:
+def _momentum(law: Any, values: dict[str, float], warmup: int, noise: Array) -> _Part:
     decay = values["decay"]
 
     def kernel(rates: Array, lengths: Array, left: Array, start: Array) -> tuple[Array, Array, Array, Array]:
@@ -200,7 +195,7 @@ def _momentum(law: Any, values: dict[str, float], warmup: int) -> _Part:
     return _of_changes(kernel, warmup + 1)
 
 
-_PARTS: Final[dict[type, Callable[[Any, dict[str, float], int], _Part]]] = {
+_PARTS: Final[dict[type, Callable[[Any, dict[str, float], int, Array], _Part]]] = {
     FunctionalLaw: _functional,
     AnsatzLaw: _ansatz,
     MultiPowerLaw: _multi_power,

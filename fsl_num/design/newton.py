@@ -40,7 +40,7 @@ def linear_gap(rates: Array, gradient: Array, low: float, high: float, falling: 
 
 def newton(
     law: FunctionalLaw, theta: Array, before: Array, objective: Objective, rates: Array, low: float,
-    high: float, falling: bool,
+    high: float, falling: bool, noise: Array | float = 1.0,
 ) -> Array:  # fmt: skip
     """Return rates near ``rates``, a point close to a minimum, where the conditions of Kuhn and Tucker hold closely.
 
@@ -55,7 +55,7 @@ def newton(
         held = _held(rates, gradient, low, high, falling)
         for _ in range(_PINNINGS):  # what Newton's step takes over a bound stays at it, and the others move anew
             try:
-                move = _move(law, theta, before, base, slope, held, falling)
+                move = _move(law, theta, before, base, slope, held, falling, noise)
             except np.linalg.LinAlgError:  # of several steps at 0 the second derivatives are singular
                 return rates
             over = (base + move >= high) & ~held, (base + move <= low) & ~held
@@ -93,7 +93,7 @@ def _held(rates: Array, gradient: Array, low: float, high: float, falling: bool)
 
 def _move(
     law: FunctionalLaw, theta: Array, before: Array, rates: Array, gradient: Array, held: Any,
-    falling: bool,
+    falling: bool, noise: Array | float,
 ) -> Array:  # fmt: skip
     """Newton's step for the steps that are not ``held``."""
     from scipy.linalg import solve_banded
@@ -115,7 +115,7 @@ def _move(
     share = np.where(held, 0.0, 1.0 / np.maximum(size[cell], 1))
     late = np.where(held, 0.0, place) * share
     later = late + share
-    part = _second_derivatives(law, theta, before, rates)
+    part = _second_derivatives(law, theta, before, rates, noise)
 
     def total(weights: Array) -> Array:
         return np.bincount(cell, weights, minlength=count + 1).astype(np.float64)
@@ -142,7 +142,7 @@ def _move(
 
 
 def _second_derivatives(
-    law: FunctionalLaw, theta: Array, before: Array, rates: Array
+    law: FunctionalLaw, theta: Array, before: Array, rates: Array, noise: Array | float
 ) -> tuple[Array, Array, Array, Array, Array, float]:
     """Of the noise of each step by the times left at its start a and end b and by all of it S, and of the rest by S."""
     values = dict(zip(law.names, theta.tolist(), strict=True))
@@ -177,5 +177,5 @@ def _second_derivatives(
     if before.size:
         earlier = kernels(left[0] + np.append(np.cumsum(before[::-1])[::-1], 0.0))[2]
         level = values["B"] + unlearnt * signals(np.cumsum(before))[0]
-        s_s -= float(((before / law.reference_rate) ** p * level) @ np.diff(earlier))
+        s_s -= float(((before / law.reference_rate) ** p * level * noise) @ np.diff(earlier))
     return aa, ab, bb, a_s, b_s, s_s

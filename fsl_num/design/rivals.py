@@ -14,7 +14,7 @@ from fsl_num.curves.plan import Plan
 from fsl_num.curves.predict import Prediction, check_peak, said_once
 from fsl_num.curves.result import FitResult
 from fsl_num.curves.usual import HEADINGS, as_rows, head, predicted
-from fsl_num.design.best import Past
+from fsl_num.design.best import past_of
 from fsl_num.design.draws import FinalLoss, final_loss_of, half_width_of_difference
 from fsl_num.results import Result, html_table
 from fsl_num.schedules.catalogue import BYTES_OF_A_STEP
@@ -162,6 +162,6 @@ def _alike(fit: FitResult, predictions: Mapping[str, Prediction], level: float) 
 
 
 def _final_loss(fit: FitResult, plan: Plan) -> FinalLoss:
-    warmup = plan.warmup
-    past = Past(plan.rates[:warmup], warmup, plan.model_size)
-    return final_loss_of(fit.at_batch(float(np.asarray(plan.batch_sizes)[-1])), past, plan.rates[warmup:])
+    changes = np.flatnonzero(plan.new_batches())
+    done = min(max(plan.warmup, *changes[-1:].tolist(), 0), plan.rates.size - 1)
+    return final_loss_of(fit, past_of(plan, done), plan.rates[done:])

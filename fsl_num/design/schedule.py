@@ -7,14 +7,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from fsl_num.curves.batches import last_batch
+from fsl_num.curves.batches import asked_batch, last_batch, said_batches
 from fsl_num.curves.curve import LossCurve
 from fsl_num.curves.laws import law
 from fsl_num.curves.plan import Plan
 from fsl_num.curves.predict import SHORTEST, check_peak, left_over
 from fsl_num.curves.result import FitResult
 from fsl_num.curves.unseen import words_of_prediction
-from fsl_num.design.best import SHAPES, Optimum, Past, best_peak, least_loss, optimum
+from fsl_num.design.best import SHAPES, Optimum, Past, best_peak, least_loss, optimum, past_of
 from fsl_num.design.design import Design
 from fsl_num.design.draws import best_over_draws
 from fsl_num.design.families import FAMILIES
@@ -66,9 +66,9 @@ def design_schedule(
         A run under way and the update from which its schedule is still open (default: its last row). The steps before
         are fixed; predictions are conditioned on its last losses, as in :func:`~fsl_num.curves.forecast.forecast`.
     batch_size, model_size
-        Of the plan of the design; for laws that know batch sizes, or have a term for the model size. Default: the batch
-        size with which the run under way goes on, or that at which the law has its noise. Steps that are done are taken
-        at it too.
+        Of the steps designed, and of the model; for laws that know batch sizes, or have a term for the model size.
+        Default: the batch size with which the run under way goes on, or that at which the law has its noise. Steps that
+        are done keep theirs, where the run says any.
     level
         Nominal level of the intervals.
     over_draws
@@ -114,15 +114,15 @@ def design_schedule(
     if not (second in (None, "auto") or isinstance(second, FitResult)):
         law(second)  # an unknown name is refused now, not when the design is scored
     unseen = words_of_prediction(fit, run) if isinstance(run, LossCurve) else ""
-    strange = ""
-    if isinstance(run, LossCurve):
-        run = fit.as_fitted(run)
-        moved, share, _ = left_over(fit, run)
-        off, strange = (moved, float(run.plan.times[-1])), _words_of_another(fit, run, moved / share)
+    run = fit.as_fitted(run) if isinstance(run, LossCurve) else run
     lowest, done = positive("floor", floor, zero=True), _done(run, from_step, warmup, total)
     usual = 1.0 if done is None else last_batch(done)
-    batch = usual if batch_size is None else positive("batch_size", batch_size)
-    fit = fit.at_batch(batch)
+    batch = float(said_batches(fit.law, usual if batch_size is None else asked_batch(fit.law, batch_size)))
+    silent, strange = done is not None and done.batches_unsaid, ""
+    if isinstance(run, LossCurve):
+        of_run = fit.at_batch(batch) if silent else fit
+        moved, share, _ = left_over(of_run, run)
+        off, strange = (moved, float(run.plan.times[-1])), _words_of_another(of_run, run, moved / share)
     fitted = fit.peaks
     least, most = _range_of_peak(peak, done, fitted, shape)
     for end in (least, most):
@@ -132,21 +132,30 @@ def design_schedule(
     least = max(least, lowest)
     rising = 0 if done is not None else int(warmup or 0)
 
+    def begun(top: float, rates: Array) -> Plan:
+        """The steps that are fixed, and some that follow them."""
+        if done is None:
+            whole = np.append(top * np.arange(rising) / max(rising, 1), rates)
+            return Plan(whole, [whole.size], rising, batch, model_size, "design")
+        own = np.broadcast_to(batch if silent else done.batch_sizes, done.rates.shape)
+        batches = np.append(own, np.full(rates.size, batch))
+        size = model_size if model_size is not None else done.model_size
+        return Plan(np.append(done.rates, rates), [done.rates.size + rates.size], done.warmup, batches, size, "design")
+
+    first = rising if done is None else done.rates.size
+
     def past(top: float) -> Past:
-        if done is not None:
-            return Past(done.rates, done.warmup, model_size if model_size is not None else done.model_size)
-        return Past(top * np.arange(rising) / max(rising, 1), rising, model_size)
+        return past_of(begun(top, np.array([top])), first)
 
     def best(top: float, search: Any) -> Any:
-        return search(fit.law, fit.theta, past(top), total - past(top).rates.size, lowest, top, shape)
+        return search(fit.law, fit.theta, past(top), total - first, lowest, top, shape)
 
     top = most if least == most else best_peak(lambda peak_tried: best(peak_tried, least_loss), least, most)
     chosen: Optimum = best(top, optimum)
     regret = None
     if flag("over_draws", over_draws):
         chosen, regret = best_over_draws(fit, past(top), chosen, lowest, top, shape)
-    rates = np.concatenate([past(top).rates, chosen.rates])
-    plan = Plan(rates, [total], past(top).warmup, batch, past(top).model_size, "design")
+    plan = begun(top, chosen.rates)
     if plan.times[-1] < SHORTEST * fit.reach:
         raise ValueError(
             f"steps must be more than {total}: their intrinsic time, {plan.times[-1]:.3g} at most, is less than"
@@ -155,7 +164,7 @@ def design_schedule(
     notes = _notes(chosen, fitted, lowest, top, (least, most), fit)
     notes = (f"Of the run under way: {unseen[0].lower()}{unseen[1:]}", *notes) if unseen else notes
     notes = (strange, *notes) if strange else notes
-    return Design(fit, plan, past(top).rates.size, top, lowest, shape, chosen, level, off, second, regret, notes)
+    return Design(fit, plan, first, top, lowest, shape, chosen, level, off, second, regret, notes)
 
 
 def _words_of_another(fit: FitResult, run: LossCurve, off: float) -> str:

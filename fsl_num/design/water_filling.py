@@ -52,7 +52,7 @@ class Water:
 
     def __init__(
         self, law: FunctionalLaw, values: dict[str, float], before: Array, steps: int, low: float, high: float,
-        falling: bool,
+        falling: bool, noise: Array | float = 1.0,
     ) -> None:  # fmt: skip
         self.c, self.gamma, self.p = values["c"], values["gamma"], values.get("p", 1.0)
         self.values, self.unit, self.steps, self.falling = values, law.reference_rate**-self.p, steps, falling
@@ -60,7 +60,8 @@ class Water:
         self.passed = float(before.sum())
         # times left and noise of the steps before, merged: neighbours are forgotten alike
         level = self._noise(np.cumsum(before))
-        level = before ** (1.0 + self.p) * self.unit * level  # of a unit of intrinsic time, times its length
+        # of a unit of intrinsic time, times its length
+        level = before ** (1.0 + self.p) * self.unit * level * noise
         cuts = np.unique(before.size - np.geomspace(1, before.size + 1, _MERGED).astype(int) + 1)
         left = np.append(np.cumsum(before[::-1])[::-1], 0.0)
         length = np.maximum(-np.diff(left[cuts]), 1e-300)
@@ -208,7 +209,7 @@ def never_rising(values: Array, weights: Array) -> Array:
 
 def water_filling(
     law: FunctionalLaw, theta: Array, before: Array, steps: int, low: float, high: float, falling: bool,
-    *, certify: bool = True,
+    *, certify: bool = True, noise: Array | float = 1.0,
 ) -> Filling:  # fmt: skip
     """Return the best rates in [low, high] for ``steps`` steps that follow the steps ``before``.
 
@@ -227,6 +228,8 @@ def water_filling(
         Whether rates must never rise.
     certify
         Whether to look for the bound; it is -inf otherwise.
+    noise
+        What the noise of the steps before is multiplied by, one number or one a step.
 
     Examples
     --------
@@ -238,7 +241,7 @@ def water_filling(
     """
     values = dict(zip(law.names, theta.tolist(), strict=True))
     low = low if low > _NOTHING else 0.0
-    water = Water(law, values, before, steps, low, high, falling)
+    water = Water(law, values, before, steps, low, high, falling, noise)
     if values["B"] == values.get("E", 0.0) == 0.0:  # no noise: nothing is gained by a smaller rate
         loss = water.past(steps * high)
         return Filling(np.full(steps, high), loss, loss)

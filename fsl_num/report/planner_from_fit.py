@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 from sympy import lambdify
 
-from fsl_num.curves.batches import batch_range
+from fsl_num.curves.batches import asked_batch, batch_range
 from fsl_num.curves.laws import FunctionalLaw
 from fsl_num.curves.plan import Plan
 from fsl_num.curves.result import FitResult
@@ -104,9 +104,9 @@ def plan_from_fit(
     but_share = [_PEAK, _STEPS, _BATCH]
     same = np.flatnonzero((choices[:, but_share] == best[0, but_share]).all(axis=1))
     by_share = {f"decay of {choices[k, _SHARE]:g}": float(losses[k, 0]) for k in same}
-    return TrainingPlan(
-        budget, size, "1-sqrt", task.regime, tuple(recommendations), MappingProxyType(by_share), (task.sentence,)
-    )
+    prediction = fit.predict(_plan(best[0], int(best[0, _STEPS]), warmup), None if fit.drawn is None else level)
+    notes = (*prediction.sentences, task.sentence)
+    return TrainingPlan(budget, size, "1-sqrt", task.regime, tuple(recommendations), MappingProxyType(by_share), notes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,7 +228,7 @@ def _batches(fit: FitResult, batch_size: Any) -> list[float]:
     if batch_size is None and isinstance(fit.law, FunctionalLaw) and fit.law.batches and fit.curves:
         low, high = batch_range([curve.plan for curve in fit.curves])
         return [float(size) for size in np.unique(np.geomspace(low, high, _BATCHES))]
-    return [positive("batch_size", 1.0 if batch_size is None else batch_size)]
+    return [1.0 if batch_size is None else asked_batch(fit.law, batch_size)]
 
 
 def _batch_words(fit: FitResult, is_given: bool) -> str:

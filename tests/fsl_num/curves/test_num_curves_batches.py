@@ -1,6 +1,7 @@
 """Batch sizes in the law: runs whose exact risk is known; batches that differ between runs, change in one, or lack."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,8 @@ from fsl_num.curves.forecast import continued
 from fsl_num.curves.laws import FunctionalLaw
 from fsl_num.curves.plan import Plan
 from fsl_num.curves.result import FitResult
+from fsl_num.design.best import optimum, past_of
+from fsl_num.design.draws import losses_of_draws
 from fsl_num.design.schedule import design_schedule
 from fsl_num.report.planner_from_fit import plan_from_fit
 
@@ -189,9 +192,63 @@ def test_a_design_is_for_its_batch_size(fitted):
 
 def test_a_run_under_way_goes_on_with_its_batches_unless_others_are_asked_for(fitted):
     run = Plan(np.full(500, 1e-3), batch_sizes=8.0)
-    for asked, last in ((None, 8.0), (1.0, 1.0)):
+    for asked, last in ((None, 8.0), (16.0, 16.0)):
         design = design_schedule(fitted, 2000, run=run, batch_size=asked, second=None)
-        assert design.plan.batch_sizes[-1] == last
+        assert design.plan.batch_sizes[-1] == last and (design.plan.batch_sizes[:500] == 8.0).all()
+
+
+@pytest.mark.parametrize("falling", [True, False])
+def test_the_steps_done_keep_their_batches_in_a_design(falling):
+    """The law itself, step by step, is the judge; a past taken at the batch size that follows misleads."""
+    law = FunctionalLaw(signal_noise=True, batches=True, reference_batch=8.0, peaks=True, reference_peak=0.1)
+    theta = law.vector({
+        "L0": 2.0, "A": 0.5, "B": 0.2, "E": 0.1, "s": 0.6, "c": 3.0, "gamma": 0.7, "c_e": 1.0, "p": 0.8, "q": 0.9,
+        "r": 0.5, "P_c": 0.2,
+    })  # fmt: skip
+    done, batches = np.full(300, 0.1), np.repeat([8.0, 128.0, 16.0], [100, 200, 400])
+
+    def loss(rates):
+        return law.predict(Plan(np.append(done, rates), [700], 0, batches), theta)[-1]
+
+    past = past_of(Plan(np.append(done, done[:1]), batch_sizes=batches[:301]), 300)
+    shape = "non-increasing" if falling else "free"
+    best = optimum(law, theta, past, 400, 0.0, 0.1, shape)
+    assert best.loss == pytest.approx(loss(best.rates), rel=1e-7) and best.kkt_residual < 1e-9
+    assert 0.0 <= best.gap < 1e-3
+    assert losses_of_draws(law, theta[None], past, best.rates)[0] == pytest.approx(best.loss, rel=1e-4)
+    misled = optimum(law, theta, replace(past, batch_sizes=None), 400, 0.0, 0.1, shape)
+    assert loss(misled.rates) > best.loss + 1e-4 and abs(misled.loss - loss(misled.rates)) > 0.01
+    rng = np.random.default_rng(0)
+    for size in (0.01, 0.1, 0.3):
+        moved = np.clip(best.rates * np.exp(size * np.cumsum(rng.normal(size=400)) / 20.0), 0.0, 0.1)
+        assert loss(np.minimum.accumulate(moved) if falling else moved) > best.loss
+
+
+def test_a_design_says_how_far_its_batches_lie_off_and_asks_a_second_law_of_like_runs(fitted):
+    """The second law knows no batch sizes: runs of others would mislead it."""
+    far, near = (design_schedule(fitted, 2000, batch_size=batch) for batch in (64.0, 16.0))
+    assert "batches are 4 times off" in far.prediction.trust and "batch" not in near.prediction.trust
+    alone = fit([curve for curve in fitted.curves if curve.name == "constant 16"], "multi-power", intervals=False)
+    assert near.second_law.loss == pytest.approx(alone.predict(near.plan, None).final, abs=1e-9)
+    assert far.second_law is None and "no run has the batch size 64 throughout" in " ".join(far.sentences)
+
+
+def test_a_design_on_the_command_line_goes_on_from_the_batches_of_its_log(fitted, runs, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("fit.json").write_text(fitted.to_json())
+    grown = runs["ramp"]
+    table = np.column_stack([grown.step, 0.1 + 0 * grown.step, grown.loss, grown.plan.batch_sizes[grown.step - 1]])
+    np.savetxt("log.csv", table, delimiter=",", header="step,lr,loss,batch_size", comments="")
+    words = ["design", "--fit", "fit.json", "--steps", "5000", "--log", "log.csv", "--warmup", "0", "--json"]
+    for batch in (32.0, 4.0):  # its last, and another
+        assert main([*words, *([] if batch == 32.0 else ["--batch-size", "4"])]) == 0
+        said = json.loads(capsys.readouterr().out)
+        own = design_schedule(fitted, 5000, run=grown, batch_size=batch)
+        assert said["predicted_loss"] == pytest.approx(own.loss, rel=1e-3)
+        assert not any("run of another model" in note for note in said["notes"])
+    Path("blind.json").write_text(fit(runs["constant 4"], "fsl-full", intervals=False).to_json())
+    assert main([*words[:2], "blind.json", *words[3:], "--batch-size", "4"]) == 2
+    assert "this fit knows no batch sizes" in capsys.readouterr().err
 
 
 def test_a_plan_chooses_among_the_batch_sizes_fitted(fitted):
@@ -203,6 +260,24 @@ def test_a_plan_chooses_among_the_batch_sizes_fitted(fitted):
     assert "between the smallest and the largest batch" in plan["batch_size"].basis
     basis = plan_from_fit(fitted, data=16_000, batch_size=8)["batch_size"].basis
     assert basis == "as given; without it the best of those fitted is taken"
+
+
+def test_a_batch_size_of_1_says_none_and_is_refused_where_one_is_asked_for(fitted, tmp_path, monkeypatch, capsys):
+    """It would be taken for the law's reference, 4: a plan would have four times the data that it may have."""
+    with pytest.raises(ValueError, match="must not be 1, which says none: this fit would take it for its reference, 4"):
+        plan_from_fit(fitted, data=16_000, batch_size=1)
+    with pytest.raises(ValueError, match="must not be 1, which says none"):
+        design_schedule(fitted, 2000, batch_size=1.0)
+    monkeypatch.chdir(tmp_path)
+    Path("fit.json").write_text(fitted.to_json())
+    named = ["predict", "--fit", "fit.json", "--schedule", "constant", "--peak-lr", "0.1", "--steps", "100"]
+    assert main([*named, "--batch-size", "1"]) == 2 and "--batch-size must not be 1" in capsys.readouterr().err
+
+
+def test_a_plan_says_what_lies_beyond_the_runs_fitted(fitted):
+    near, far = (plan_from_fit(fitted, data=8000 * batch, batch_size=batch).notes for batch in (4.0, 640.0))
+    assert "Its batches are 40 times off" in " ".join(far) and "batches" not in " ".join(near)
+    assert "times the intrinsic time" in " ".join(near)  # twice as many updates as any run has
 
 
 def test_a_plan_says_where_its_only_batch_size_comes_from(runs):

@@ -276,6 +276,41 @@ def test_above_the_fastest_peak_a_floor_counts_for_less(fastest, floor, allowed)
     assert found.loss - 1e-6 < min(alone) + 1e-5 and found.loss - found.gap < min(alone)
 
 
+def test_a_floor_that_is_too_high_below_the_peak_is_paid_for_at_that_peak():
+    """Where the floor does harm, a run of a larger peak takes shorter steps at it."""
+    values = {"L0": 0.7, "A": 2.1, "B": 0.9, "E": 3.0, "s": 1.1, "c": 0.85, "gamma": 4.1, "c_e": 1.6, "p": 1.9}
+    theta = np.array([{**values, "P_c": 2.6 * PEAK}[name] for name in PEAKED.names])
+    fresh, ones = Past(np.array([]), 0), np.ones(130)
+    found, loss = optimum(PEAKED, theta, fresh, 130, 2.7 * PEAK, 6.0 * PEAK, "non-increasing"), fresh.objective
+    rival = family_rates("linear", (1.0, 0.0), 130, 2.7 * PEAK, 6.0 * PEAK)
+    assert found.loss == loss(PEAKED, theta)(found.rates, ones)[0] < loss(PEAKED, theta)(rival, ones)[0]
+    assert found.gap < 0.02 and loss(PEAKED, theta)(2.7 * PEAK * ones, ones)[0] > found.loss + 1.0
+
+
+UNDER_WAY = {
+    "a run at a lower rate": Past(np.repeat(PEAK * np.array([1.0, 0.2]), [300, 100]), 0),
+    "two steps of warmup": Past(2.0 * PEAK * np.arange(2), 2),
+    "sixty of them": Past(4.0 * PEAK * np.arange(60) / 60, 60),
+}
+
+
+@pytest.mark.parametrize("fastest", [0.5 * PEAK, 2.0 * PEAK])
+@pytest.mark.parametrize("floor", [0.0, 0.3 * PEAK])
+@pytest.mark.parametrize("name", UNDER_WAY)
+def test_no_peak_that_a_run_under_way_may_rise_to_is_better(name, floor, fastest):
+    """A peak above that of the steps done shortens them, too: which is best, and that no other is, takes all peaks."""
+    theta = np.array([{**THETA, "P_c": fastest}[name] for name in PEAKED.names])
+    done, allowed = UNDER_WAY[name], 4.0 * PEAK
+    found, loss = optimum(PEAKED, theta, done, 500, floor, allowed, "free"), done.objective(PEAKED, theta)
+    rivals = [
+        loss(np.clip(share * family_rates(family, choices, 500, floor, allowed), floor, allowed), np.ones(500))[0]
+        for share in np.geomspace(0.05, 1.0, 20)
+        for family, choices in BASELINES.values()
+    ]
+    assert found.loss == loss(found.rates, np.ones(500))[0] <= min(rivals) + 1e-6
+    assert found.loss - found.gap <= min(rivals) and found.gap < 0.015  # measured: at most 0.0112
+
+
 @pytest.mark.parametrize("name", ["fsl-full", "multi-power", "momentum"])
 @pytest.mark.parametrize("family", ["free", "non-increasing", "cosine"])
 def test_a_floor_at_the_peak_leaves_one_schedule(name, family):
