@@ -15,7 +15,8 @@ from fsl_num.curves.log_notes import check_spike, of_jump, of_losses, of_noise_s
 from fsl_num.curves.loss_units import check_losses, in_nats
 from fsl_num.curves.plan import as_plan
 from fsl_num.curves.rates import unseen_updates, warmup_in, warmup_of
-from fsl_num.curves.runs import Series, by_run, kept_last, series_of
+from fsl_num.curves.resumed import check_resumed, kept_last
+from fsl_num.curves.runs import Series, by_run, series_of
 from fsl_num.curves.tables import Table, as_table
 from fsl_num.validation import Array, known_options, one_of, positive
 
@@ -235,6 +236,7 @@ def _keep_wanted(series: dict[str, Series], options: LogOptions, name: str) -> l
     notes = []
     if options.restarts == "keep-last":
         for role, before in series.items():
+            check_resumed(before)
             series[role], dropped = kept_last(before)
             if dropped and role == "loss":
                 notes.append(_AGAIN.format(dropped))
@@ -293,6 +295,7 @@ def rates_of(tables: Sequence[Table], columns: Mapping[str, Any] | None = None, 
     series = series_of(tables, name, columns or {}, needs=("lr",))
     rate, notes = series["lr"], _drop_counter(series, columns)
     if one_of("restarts", restarts, RESTARTS) == "keep-last":
+        check_resumed(rate)
         series = {role: kept_last(part)[0] for role, part in series.items()}
         rate, dropped = kept_last(rate)
         notes += [_AGAIN.format(dropped)] * bool(dropped)
