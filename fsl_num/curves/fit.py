@@ -81,7 +81,8 @@ def fit(
     tried, warmed, about_warmup = _searched_with_warmup(law, listed, used)
     chosen, theta = tried.whole.law, tried.search.best.theta
     logs = _logs(tried.whole, theta)
-    warnings += [*about_warmup, *_missed_words(tried.curves, logs), *_early_words(tried, logs, set(recovered))]
+    missed = _missed_words(tried.curves, logs)  # where no law holds, none says that early rows lie off it
+    warnings += [*about_warmup, *(missed or _early_words(tried, logs, set(recovered)))]
     notes = list(tried.notes)
     words, alarming = batch_words(chosen, tried.whole.plans)
     if words:

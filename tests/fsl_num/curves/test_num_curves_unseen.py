@@ -286,3 +286,11 @@ def test_runs_that_share_no_law_are_said_not_to(tmp_path, capsys):
     # far off row by row, and described
     scattered = LossCurve(step, loss * np.exp(0.1 * np.random.default_rng(1).normal(size=loss.size)), schedule=rates)
     assert not [warning for warning in fit(scattered, intervals=False).warnings if words in warning]
+
+
+def test_where_no_law_holds_none_says_that_early_rows_lie_off_it():
+    step = np.arange(20, 4001, 20)
+    steep, rising = 2.4 + 3.0 / np.sqrt(1 + step / 50), 3e-3 * np.minimum(1.0, step / 200)
+    runs = [LossCurve(step, steep * share, lr=rising) for share in (1.0, 1.0001, 1.0002, 0.7)]
+    (said,) = fit(runs, intervals=False).warnings
+    assert "no law was found that describes this" in said
