@@ -218,9 +218,12 @@ def _delimiter(path: Path, lines: Sequence[str]) -> str:
     for delimiter in _DELIMITERS:
         if _cells(lines[0], delimiter) > 1:
             return delimiter
+    no_step = NO_STEP * any("'epoch':" in line for line in lines)
+    if any(_cells(line, delimiter) > 1 for line in lines for delimiter in _DELIMITERS):
+        raise CurveError(f"{path}: {_NO_LOG}{no_step}")
     raise CurveError(
         f"{path}: the first row, {lines[0][:60]!r}, is one cell; a table needs the columns step, lr and loss with a"
-        " comma, semicolon, tab, bar or space between them" + NO_STEP * any("'epoch':" in line for line in lines)
+        f" comma, semicolon, tab, bar or space between them{no_step}"
     )
 
 

@@ -125,6 +125,19 @@ def check_spike(rate: Series) -> None:
         )
 
 
+def check_no_time(rate: Series) -> None:
+    """Raise CurveError where "eta" is the time that is left, which no rate of an update is as large as.
+
+    >>> check_no_time(Series("eta", np.arange(3.0), np.full(3, 0.1), np.arange(3), meaning("eta"), Table({}, [])))
+    """
+    if plain(rate.name) == "eta" and np.nanmax(rate.values, initial=0.0) > LARGEST_RATE:
+        raise CurveError(
+            f"{place(rate)} reaches {np.nanmax(rate.values):g}: the time that is left, it seems, and no column names a"
+            " learning rate; say which one it is with columns={'lr': 'NAME'} (--columns lr=NAME), or give the rates in"
+            " another file of the run (LOG+RATES)"
+        )
+
+
 def of_noise_scales(tables: Sequence[Table]) -> list[str]:
     """Return that a gradient-noise scale is not used: without the norm of the gradient it gives no noise of the loss.
 

@@ -11,7 +11,16 @@ import numpy as np
 
 from fsl_num.curves.columns import UNITS, plain
 from fsl_num.curves.curve import CurveError, LossCurve
-from fsl_num.curves.log_notes import check_spike, of_jump, of_losses, of_noise_scales, of_rates, of_spike, place
+from fsl_num.curves.log_notes import (
+    check_no_time,
+    check_spike,
+    of_jump,
+    of_losses,
+    of_noise_scales,
+    of_rates,
+    of_spike,
+    place,
+)
 from fsl_num.curves.loss_units import check_losses, in_nats
 from fsl_num.curves.plan import as_plan
 from fsl_num.curves.rates import unseen_updates, warmup_in, warmup_of
@@ -186,6 +195,8 @@ def curve_of(tables: Sequence[Table], options: LogOptions) -> LossCurve:
     if unit != "nats":
         notes.append(f"the loss is in {unit} and was turned into nats")
     if rate is not None:
+        if "lr" not in (options.columns or {}):
+            check_no_time(rate)
         _check_swapped(rate, loss)
         check_spike(rate)
         notes += of_rates(rate)
@@ -349,6 +360,8 @@ def _batch_of_tokens(tokens: Series) -> Series | None:
     if not (np.isfinite(seen).all() and np.isfinite(step).all()) or (np.diff(step) <= 0).any():
         return None  # the curve itself says what is wrong with its steps
     falls = np.diff(seen) <= 0.0
+    if falls.any() and (np.diff(seen) >= 0.0).all() and not falls.all():
+        return None  # rounded to a few digits
     if falls.any():
         at = int(np.argmax(falls)) + 1
         raise CurveError(

@@ -39,12 +39,11 @@ _MARKED = re.compile(  # a line of validation, by a word before its step
     re.IGNORECASE,
 )
 _COUNTER = re.compile("step|iter|update", re.IGNORECASE)
-_IN_EPOCH = (
-    re.compile(  # Train: 0 [ 50/1251 (4%)], Epoch: [0][50/1251], Epoch [1/9], Step [50/1251], Epoch 1/9 step 50/1251
-        r"\b(?:(?P<timm>train): ?|epoch(?:\(train\))?:? ?)\[?(?P<epoch>\d{1,6})(?: ?/ ?\d+)?\]?[ ,:|]*"
-        r"(?:\[|(?:step|iter|iteration|batch|update):? ?\[?) ?(?P<count>\d{1,9}) ?/ ?(?P<all>\d{1,9})\b",
-        re.IGNORECASE,
-    )
+_IN_EPOCH = re.compile(  # Train: 0 [ 50/90 (4%)], Epoch: [0][50/90], Epoch 1/9, Step [50/90], epoch 1 | 50/90 batches
+    r"\b(?:(?P<timm>train): ?|epoch(?:\(train\))?:? ?)\[?(?P<epoch>\d{1,6})(?: ?/ ?\d+)?\]?[ ,:|]*"
+    r"(?:\[|(?:step|iter|iteration|batch|update):? ?\[?|(?=\d+ ?/ ?\d+ batches)) ?"
+    r"(?P<count>\d{1,9}) ?/ ?(?P<all>\d{1,9})\b",
+    re.IGNORECASE,
 )
 _BLOCK = re.compile(r"\[step=(\d+)(?:/\d+)?(?:,[^\[\]]*)?\]\s*$")  # of OLMo, with a metric in each of the next lines
 _IN_BLOCK = re.compile(rf"(?:\d{{4}}-\S+)?\s{{2,}}(?P<pair>[A-Za-z][^=|]*=(?:{_NUMBER}))\s*$")
@@ -163,7 +162,9 @@ def record_of(line: str) -> dict[str, Any]:
 
 def _in_epoch(line: str) -> re.Match[str] | None:
     """The epoch of a line, and how many of its updates are done, where it says both."""
-    return _IN_EPOCH.search(" ".join(line.split())) if "/" in line else None
+    if "/" not in line or not any(word in line.lower() for word in ("epoch", "train")):
+        return None
+    return _IN_EPOCH.search(" ".join(line.split()))
 
 
 def _counted_on(epochs: Mapping[int, re.Match[str]]) -> dict[int, float]:

@@ -99,6 +99,7 @@ LINES = {
     "torchvision": (0, 0, "Epoch: [{0}]  [{1:>3}/500]  eta: 0:01:00  lr: {2}  loss: {3} ({3})  time: 0.5"),
     "of a tutorial": (1, 1, "Epoch [{0}/4], Step [{1}/500], Loss: {3}, LR: {2}"),
     "mmengine": (1, 1, "- INFO - Epoch(train)  [{0}][{1}/500]  lr: {2}  eta: 1:00:00  loss: {3}"),
+    "of a language model": (1, 1, "| epoch   {0} | {1:>5}/  500 batches | lr {2} | ms/batch 5.22 | loss {3} | ppl 9"),
     "without brackets": (1, 1, "Epoch 0{0}/04 | step {1}/500 | loss {3} | lr {2}"),
 }
 """The number of the first epoch, that of the first update of an epoch, and a line."""
@@ -171,5 +172,23 @@ def test_what_is_no_log_of_steps_says_what_is_missing(tmp_path):
         read_curves(written(tmp_path / "run.log", [], bar.format))
     with pytest.raises(CurveError, match="no column for lr among 'step', 'loss'"):  # eta is the time that is left
         read_curves(written(tmp_path / "run.log", [], "eta: 1:00:00  iter: {0}  loss: {2}".format))
+    path = written(tmp_path / "run.csv", ["step,loss,eta"], lambda s, lr, loss: f"{s},{loss},{4000 - s}")
+    with pytest.raises(
+        CurveError, match="'eta' in run reaches 3950: the time that is left, .* no column names a learning"
+    ):
+        read_curves(path)
+    assert read_curve(path, columns={"lr": "eta"}).lr[0] == 3950.0
+    with pytest.raises(CurveError, match="this is no table, .* and no printed log"):
+        read_curves(written(tmp_path / "run.log", ["Starting"], "[{0}/2000] train_loss={2} lr={1}".format))
     with pytest.raises(CurveError, match="row 1: this is no table, .* and no printed log"):
         read_curves(written(tmp_path / "run.log", [], "[{0:06d}] lr={1} loss={2}".format))
+
+
+def test_tokens_that_are_rounded_give_no_batch_sizes(tmp_path):
+    row = "step {0} loss {2} lr {1} tokens {3:.0e}".format
+    rows = [(*cells, cells[0] * 1e4) for cells in RUN]
+    assert_the_run(read_curve(written(tmp_path / "run.log", [], row, rows)))
+    for tokens in (lambda step: 500, lambda step: 1e6 - step):  # of a step, or falling
+        rows = [(*cells, tokens(cells[0])) for cells in RUN]
+        with pytest.raises(CurveError, match="the tokens seen so far must grow"):
+            read_curve(written(tmp_path / "run.csv", ["step,lr,loss,tokens"], "{0},{1},{2},{3}".format, rows))
