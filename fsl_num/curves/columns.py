@@ -18,9 +18,9 @@ NO_STEP = "; an epoch is no step: transformers keeps the steps in trainer_state.
 """What to do with a log that counts epochs alone."""
 
 NAMES: Mapping[str, tuple[str, ...]] = {
-    "step": ("trainglobalstep", "trainerglobalstep", "globalstep", "optimizerstep", "step", "steps", "trainstep",
-             "completedstep", "trainingstep", "numupdates", "update", "updates", "iteration", "iterations",
-             "iterationstep", "timebatch", "iter", "iters"),
+    "step": ("trainglobalstep", "trainerglobalstep", "globalstep", "optimizerstep", "optimstep", "updatestep",
+             "completedstep", "completedsteps", "step", "steps", "trainstep", "trainingstep", "numupdates", "update",
+             "updates", "iteration", "iterations", "iterationstep", "timebatch", "iter", "iters"),
     "lr": ("rateofeveryupdate", "lr", "learningrate", "lrs", "learningrates", "trainlr", "trainlearningrate",
            "currentlearningrate", "eta"),
     "loss": ("loss", "losses", "excessrisk"),
@@ -37,8 +37,8 @@ _HELD_OUT = frozenset({"val", "valid", "validation", "eval", "evaluation", "test
 _TRAINED_ON = frozenset({"train", "training", "trn"})
 SPLITS = frozenset({"split", "phase", "mode", "stage", "subset", "set", "type", "kind", "event"})
 """Plain names of columns that say of each row whether it is of training or of validation."""
-_LOSS = frozenset({"loss", "losses", "ce", "crossentropy", "nll", "perplexity", "ppl", "bpb", "bpt"})
-_UNIT = {"perplexity": "perplexity", "ppl": "perplexity", "bpb": "bits", "bpt": "bits", "bits": "bits"}
+_LOSS = frozenset({"loss", "losses", "ce", "crossentropy", "nll", "perplexity", "ppl", "bpb", "bpt", "bpc"})
+_UNIT = {"perplexity": "perplexity", "ppl": "perplexity", "bpb": "bits", "bpt": "bits", "bpc": "bits", "bits": "bits"}
 _NO_LOSS = frozenset(
     {"scale", "scaler", "z", "aux", "auxiliary", "balance", "balancing", "router", "grad", "max", "min", "std", "var",
      "weight", "count", "spike", "spikes", "skipped", "vs", "delta", "diff", "difference", "change", "improvement",
@@ -76,7 +76,7 @@ def meaning(name: str) -> Meaning | None:
     ('lr', True)
     >>> meaning("eta (peak 2e-3)").role
     'lr'
-    >>> meaning("train/loss__MIN"), meaning("loss scale"), meaning("log10_loss"), meaning("loss_delta")
+    >>> meaning("train/loss__MIN"), meaning("loss scale"), meaning("log2_loss"), meaning("loss_delta")
     (None, None, None, None)
     >>> meaning("initial_lr"), meaning("lr_grad"), meaning("loss_ema").rank > meaning("train_loss").rank
     (None, None, True)
@@ -95,13 +95,14 @@ def meaning(name: str) -> Meaning | None:
     if words[-2:] == ["num", "updates"]:
         return Meaning("step", NAMES["step"].index("numupdates"))
     remarked = plain(re.sub(r"\([^()]*\)$", "", metric)) in NAMES["lr"]
-    setting = _SETTING.search(" ".join(words))
+    text = " ".join(words)
+    setting = _SETTING.search(text)
     if remarked or (_is_rate(words) and not known & _NO_RATE and not setting):
         return Meaning("lr", len(NAMES["lr"]))
     by_name = plain(metric) in NAMES["loss"]
-    logarithm = "log 10" in " ".join(words)  # "log loss" is another name of the cross-entropy
+    logarithm = "log 10" in text or "log 2" in text  # "log loss" is another name of the cross-entropy
     if (known & _LOSS or by_name) and not known & _NO_LOSS and not logarithm:
-        unit = next((_UNIT[word] for word in words if word in _UNIT), "nats")
+        unit = next((_UNIT[word] for word in words if word in _UNIT), "bits" if "base 2" in text else "nats")
         rank = NAMES["loss"].index(plain(metric)) if by_name else len(NAMES["loss"]) + is_smoothed(metric)
         return Meaning("loss", rank, bool(known & _HELD_OUT), unit)
     return None

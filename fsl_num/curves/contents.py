@@ -6,63 +6,34 @@ blank lines, quotes, decimal commas between semicolons, gzip, bzip2 and xz. What
 
 from __future__ import annotations
 
-import bz2
 import csv
-import gzip
 import io
 import json
-import lzma
 import math
-import os
-import stat
-import sys
-import zlib
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any, Final
 
 from fsl_num.curves.columns import EVERY_RATE, NO_STEP, meaning, plain
 from fsl_num.curves.curve import CurveError
+from fsl_num.curves.decoded import LARGEST, bytes_of, text_of
 from fsl_num.curves.gathered import Gathered
 from fsl_num.curves.records import flat, record_in, tables_of
-from fsl_num.curves.tables import Table, number_of
+from fsl_num.curves.tables import Table, decimal_commas, number_of, without_points
 from fsl_num.curves.text_logs import looks_printed, table_of_lines
-
-LARGEST: Final = 2**30
-"""Bytes of text, after decompression, that are read at most: about thirty million rows."""
-
-MOST_EXPANDED: Final = 200
-"""Times its size to which a compressed file may unfold; numbers that differ unfold to ten."""
 
 LONGEST: Final = 2**17
 """Characters of a line, and so of a cell, at most: what the reader of CSV takes."""
 
 _MILLISECONDS: Final = 1e11  # since 1970: an earlier time is no time of training
-_SCALARS: Final = ({"walltime", "step", "value"}, {"timestamp", "step", "value"}, {"step", "value"})
-_BLOCK: Final = 2**22  # bytes read at once
+_SCALARS: Final = ({"step", "value"}, {"", "step", "value", "walltime", "timestamp"})  # least and most: "" of pandas
 PIECE: Final = 2**20  # characters that are cut into lines at once
 ROWS: Final = 20_000  # rows whose cells are held as text at once
 
-_COMPRESSED: Final[Mapping[bytes, Callable[[IO[bytes]], Any]]] = {
-    b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
-    b"BZh": bz2.BZ2File,
-    b"\xfd7zXZ\x00": lzma.LZMAFile,
-}
-_FOREIGN: Final[Mapping[bytes, str]] = {
-    b"PK\x03\x04": "a ZIP archive or a spreadsheet: unpack it, or save the sheet as CSV",
-    b"\x93NUMPY": "a NumPy array: load it and pass its columns to LossCurve",
-    b"\x28\xb5\x2f\xfd": "a file compressed with Zstandard: decompress it first",
-    b"\x89HDF": "an HDF5 file: read it with pandas and pass the DataFrame to curve_from",
-    b"\xd0\xcf\x11\xe0": "an old spreadsheet: save the sheet as CSV",
-    b"%PDF": "a PDF document: export the numbers as CSV",
-    b'\x18\0\0\0\0\0\0\0\xa3\x7fK"': "a file of TensorBoard events: download its scalars as CSV, a tag a file",
-    b":W&B": "a run as Weights & Biases keeps it: export its charts or its history as CSV",
-    b"SQLite format 3": "a database: export the table as CSV",
-}
 _CUT: Final = "the line is cut short, or a delimiter stands within a cell: put the cell in quotation marks"
 _NO_LOG: Final = (
     "this is no table, for its lines have different numbers of cells, and no printed log, whose lines give a step and a"
@@ -70,7 +41,6 @@ _NO_LOG: Final = (
 )
 _BESIDE: Final = dict.fromkeys(map(ord, ' \t\r"\ufeff'))  # what may stand otherwise in a header that is the same
 _DELIMITERS: Final = ("\t", ";", ",", "|", " ")
-_MARKS: Final[Mapping[bytes, str]] = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 
 
 def read_tables(path: str | Path, *, header: bool = True, name: str | None = None, rates: bool = False) -> list[Table]:
@@ -93,10 +63,10 @@ def read_tables(path: str | Path, *, header: bool = True, name: str | None = Non
     place = Path(path)
     bare = place.name.removesuffix(".gz").removesuffix(".bz2").removesuffix(".xz")
     stem = name or Path(bare).stem or bare
-    content = _bytes_of(place)
+    content = bytes_of(place)
     if content.startswith(b"PAR1"):
         return [_table_of_parquet(place, stem, content)]
-    text = _text_of(place, content)
+    text = text_of(place, content)
     first = next(_lines(text), None)
     if first is None:
         raise CurveError(f"{place}: the file is empty, or holds comments alone; it needs a header and a row a step")
@@ -108,6 +78,8 @@ def read_tables(path: str | Path, *, header: bool = True, name: str | None = Non
     unfinished = text[-1] not in "\r\n"
     if begin == "{" and not _whole_object(text, first[1]):
         return [_table_of_records(place, stem, _lines(text))]
+    if re.match(r"\s*\[[^][{}\"]*\]\s*[^]\s,]", first[1]) and not looks_printed(_lines(text)):
+        raise CurveError(f"{place}: {_NO_LOG}", first[0])
     if begin in "{[" and not looks_printed(_lines(text)):
         return _scalar(_tables_of_json(place, stem, text), stem)
     if looks_printed(_lines(text)):
@@ -122,7 +94,7 @@ def _scalar(tables: list[Table], stem: str) -> list[Table]:
         return tables
     named = []
     for table in tables:
-        scalar = {plain(name) for name in table.columns} in _SCALARS
+        scalar = _SCALARS[0] <= {plain(name) for name in table.columns} <= _SCALARS[1]
         new = {name: tag if scalar and plain(name) == "value" else name for name in table.columns}
         named.append(replace(table, columns={new[name]: cells for name, cells in table.columns.items()}))
     return named
@@ -155,98 +127,10 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
         for line in text[start:end].splitlines():
             number += 1
             ruled = "|" in line and "---" in line and not line.strip(" \t|:-")  # below a header in Markdown
-            if line.strip() and not line.lstrip().startswith(("#", "%")) and not ruled:
+            hint = number == 1 and line.strip()[:-1].lower() in ("sep=", "sep")  # for Excel
+            if line.strip() and not line.lstrip().startswith(("#", "%")) and not ruled and not hint:
                 yield number, line
         start = end
-
-
-def _text_of(path: Path, content: bytes) -> str:
-    for mark, encoding in _MARKS.items():
-        if content.startswith(mark):
-            try:
-                return content.decode(encoding)
-            except UnicodeDecodeError as error:
-                raise CurveError(f"{path}: begins like {encoding} but is not ({error}); save it as UTF-8") from error
-    if b"\x00" in content[:4096] or b"\x00" in content:
-        raise CurveError(f"{path}: holds zero bytes, so it is no text; save the table as CSV in UTF-8")
-    try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError:
-        return content.decode("latin-1")  # every byte has a meaning there; digits are the same in both
-
-
-def _bytes_of(path: Path) -> bytes:
-    try:
-        if path.is_dir():
-            raise CurveError(f"{path} is a directory; give the file of one run")
-        with _opened(path) as file:
-            start = file.peek(16)[:16]  # what is read from a pipe cannot be read again
-            for mark, kind in _FOREIGN.items():
-                if start.startswith(mark):
-                    raise CurveError(f"{path} is {kind}")
-            opened = [kind for mark, kind in _COMPRESSED.items() if start.startswith(mark)]
-            if opened:
-                return _read(path, opened[0](file), _size(file))
-            if LARGEST < _size(file) < math.inf:
-                raise _too_large(path)
-            return _read(path, file)
-    except FileNotFoundError as error:
-        if path.is_symlink():
-            raise CurveError(f"{path} is a link to {path.readlink()}, and there is no such file") from error
-        from fsl_num.schedules import SCHEDULES
-
-        siblings = {file.stem: file.name for file in _siblings(path)}  # files of one kind are all alike at their ends
-        near = [siblings[stem] for stem in get_close_matches(path.stem, siblings, 3, 0.6)]
-        near += [f"the schedule {schedule}" for schedule in get_close_matches(str(path), SCHEDULES, 1, 0.6)]
-        hint = f"; did you mean {' or '.join(near)}?" if near else ""
-        if "=" in str(path):
-            hint = "; if it says which column is what, put a comma and no space between the columns"
-        raise CurveError(f"there is no file {path}{hint}") from error
-    except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
-        raise CurveError(f"{path} is compressed and damaged or cut short ({error}); fetch it again") from error
-    except OSError as error:
-        hint = "; check its permissions" if isinstance(error, PermissionError) else ""
-        raise CurveError(f"{path} cannot be read: {error.strerror or error}{hint}") from error
-
-
-def _opened(path: Path) -> Any:
-    """The file, or standard input for "-"."""
-    if str(path) != "-":
-        return path.open("rb")
-    if sys.stdin is None:
-        raise OSError(9, "standard input is closed")
-    return sys.stdin.buffer
-
-
-def _size(file: Any) -> float:
-    """The bytes of a file; infinity of a pipe."""
-    status = os.fstat(file.fileno())
-    return status.st_size if stat.S_ISREG(status.st_mode) else math.inf
-
-
-def _read(path: Path, reader: Any, compressed: float = math.inf) -> bytes:
-    """The content, block by block: one call for all would reserve as much as the file may hold beforehand."""
-    blocks: list[bytes] = []
-    size = 0
-    while block := reader.read(_BLOCK):
-        blocks.append(block)
-        size += len(block)
-        if size > LARGEST:
-            raise _too_large(path)
-        if size > max(MOST_EXPANDED * compressed, 4 * _BLOCK):
-            raise CurveError(f"{path} unfolds to more than {MOST_EXPANDED} times its size, as no log of numbers does")
-    return b"".join(blocks)
-
-
-def _too_large(path: Path) -> CurveError:
-    return CurveError(f"{path} holds more than {LARGEST // 2**20} MiB of text; keep every tenth row, or fewer")
-
-
-def _siblings(path: Path) -> Sequence[Path]:
-    try:
-        return list(path.parent.iterdir())
-    except OSError:
-        return ()
 
 
 def _table_of_cells(path: Path, name: str, lines: Iterator[tuple[int, str]], header: bool) -> Table:
@@ -275,7 +159,7 @@ def _table_of_cells(path: Path, name: str, lines: Iterator[tuple[int, str]], hea
     least = len(names)
     while least and names[least - 1] == "":
         least -= 1  # a delimiter at the end of the line: there may be cells beneath, or none
-    columns, comma = Gathered(names), delimiter != ","
+    columns, comma = Gathered(names), False
     while part := list(islice(lines, ROWS)):
         if head is not None:  # a run that was resumed writes it again, and files put together have it several times
             part = [line for line in part if line[1].translate(_BESIDE) != head]
@@ -293,7 +177,9 @@ def _table_of_cells(path: Path, name: str, lines: Iterator[tuple[int, str]], hea
             if len(row) < len(names):
                 row += [""] * (len(names) - len(row))
         if not columns.rows:
-            comma = comma and not any("." in cell for row in rows[:1000] for cell in row)
+            comma = decimal_commas([cell for row in rows[:1000] for cell in row], among_commas=delimiter == ",")
+        if comma:
+            rows = [[*map(without_points, row)] for row in rows]
         columns.add(dict(enumerate(zip(*rows, strict=True))), [number for number, _ in part])
     return columns.table(name, columns.width(least), comma)
 
@@ -332,9 +218,12 @@ def _delimiter(path: Path, lines: Sequence[str]) -> str:
     for delimiter in _DELIMITERS:
         if _cells(lines[0], delimiter) > 1:
             return delimiter
+    no_step = NO_STEP * any("'epoch':" in line for line in lines)
+    if any(_cells(line, delimiter) > 1 for line in lines for delimiter in _DELIMITERS):
+        raise CurveError(f"{path}: {_NO_LOG}{no_step}")
     raise CurveError(
         f"{path}: the first row, {lines[0][:60]!r}, is one cell; a table needs the columns step, lr and loss with a"
-        " comma, semicolon, tab, bar or space between them" + NO_STEP * any("'epoch':" in line for line in lines)
+        f" comma, semicolon, tab, bar or space between them{no_step}"
     )
 
 
@@ -367,12 +256,14 @@ def _table_of_records(path: Path, name: str, lines: Iterator[tuple[int, str]]) -
 
 def _records(path: Path, lines: Iterator[tuple[int, str]]) -> Iterator[list[tuple[int, dict[str, Any]]]]:
     while part := list(islice(lines, ROWS)):
-        records = []
+        records: list[tuple[int, dict[str, Any]]] = []
         for number, line in part:
             try:
                 record = record_in(line)
             except (ValueError, RecursionError) as error:
-                raise CurveError(f"{path}: not a JSON record ({error}); the line may be cut short", number) from error
+                why = NO_STEP * any("epoch" in record and "step" not in record for _, record in records[-1:])
+                said = f"not a JSON record ({error}); the line may be cut short{why}"
+                raise CurveError(f"{path}: {said}", number) from error
             if not isinstance(record, dict):
                 raise CurveError(f"{path}: a record of names and values is needed, not {str(record)[:40]!r}", number)
             records.append((number, flat(record)))

@@ -32,6 +32,7 @@ _GROWN = {"auto": "fsl-full", "fsl-sgd": "fsl-sgd"}  # laws with the terms that 
 # that the law made without one at most 0.6 %, and 2 % after a run of constant rate alone, which is 4 % off either way.
 _CLEARLY = 2.0
 _LAST_ROWS, _DIVERGED = 5, 0.2
+_BACK, _RISES = 0.1, 0.01  # of a rise of the loss; of the peak
 _ONE_UNIT = 100.0  # times: no sweep of peaks is so wide
 _FLAT = 1e-6  # relative: losses in single precision that are one
 _UNSEEN = 0.5  # of a run: more updates of unknown rates are not guessed
@@ -75,11 +76,13 @@ def fit(
     known_options("of a fit", settings, [field.name for field in fields(Settings)])
     listed, used = _curves(curves), Settings(**settings)
     intervals, seed = flag("intervals", intervals), whole_seed(seed)
-    warnings = [*_unlike_words(listed), *_warnings(listed, used)]
+    recovered = {curve.name: words for curve in listed if (words := _recovered_words(curve))}
+    warnings = [*_unlike_words(listed), *_warnings(listed, used), *recovered.values()]
     tried, warmed, about_warmup = _searched_with_warmup(law, listed, used)
     chosen, theta = tried.whole.law, tried.search.best.theta
     logs = _logs(tried.whole, theta)
-    warnings += [*about_warmup, *_missed_words(tried.curves, logs), *_early_words(tried, logs)]
+    missed = _missed_words(tried.curves, logs)  # where no law holds, none says that early rows lie off it
+    warnings += [*about_warmup, *(missed or _early_words(tried, logs, set(recovered)))]
     notes = list(tried.notes)
     words, alarming = batch_words(chosen, tried.whole.plans)
     if words:
@@ -269,8 +272,11 @@ def _logs(whole: Task, theta: Array) -> list[tuple[Array, Array]]:
     return list(zip(*(np.split(log, ends) for log in logs), strict=True))
 
 
-def _early_words(tried: _Searched, logs: Sequence[tuple[Array, Array]]) -> list[str]:
-    """That the law does not hold for the first rows of a curve, which it follows at the cost of the others."""
+def _early_words(tried: _Searched, logs: Sequence[tuple[Array, Array]], recovered: set[str]) -> list[str]:
+    """That the law does not hold for the first rows of a curve, which it follows at the cost of the others.
+
+    ``recovered``: the curves that miss the law by rows of their own.
+    """
     law, settings = tried.whole.law, tried.settings
     if law.final_only or (law.late if settings.early is None else settings.early):
         return []
@@ -278,7 +284,7 @@ def _early_words(tried: _Searched, logs: Sequence[tuple[Array, Array]]) -> list[
     for curve, (measured, by_law) in zip(tried.curves, logs, strict=True):
         off = np.abs(measured - by_law)
         early = curve.plan.intrinsic_time <= _EARLY * curve.plan.times[-1]
-        bad = early & (off > _EARLY_TIMES * np.median(off))
+        bad = early & (off > _EARLY_TIMES * np.median(off)) & (curve.name not in recovered)
         if bad.any() and off[bad].max() > _EARLY_OFF and not bad.all():
             step = int(curve.plan.recorded[int(np.flatnonzero(bad)[-1]) + 1])
             words.append((step, f"{curve.name} by {percent(float(off[bad].max()))}"))
@@ -309,6 +315,28 @@ def _seed_words(variance: float, pairs: Sequence[tuple[str, str]]) -> str:
         f"Trained alike, up to some update, but not the same run: {shown}. Their losses differ as a whole by a standard"
         f" deviation of {100 * math.sqrt(variance):.2g} %, which no schedule explains: intervals hold it."
         + (_NO_SEEDS if math.sqrt(variance) > _SEEDS else "")
+    )
+
+
+def _recovered_words(curve: LossCurve) -> str:
+    """That a run left its course and came back, by losses that rise where its rates do not; "" where none did."""
+    loss, step = curve.observed, curve.plan.recorded
+    if loss.size < 2 * _LAST_ROWS:
+        return ""
+    middle = np.median([loss[:-2], loss[1:-1], loss[2:]], axis=0)  # of three rows: of one alone reading says it
+    risen = middle / np.minimum.accumulate(middle) - 1.0
+    top = int(np.argmax(risen))
+    rates, before = curve.plan.rates[step[1:-1]], int(np.argmin(middle[: top + 1]))
+    back = np.flatnonzero(risen[top:] < _BACK * risen[top])
+    noise = _NOISES * float(np.median(np.abs(np.diff(middle) / middle[1:])))
+    rises = np.diff(rates[max(before - _LAST_ROWS, 0) : top + 1]) > _RISES * curve.plan.peak  # losses follow rates late
+    if risen[top] < max(_DIVERGED, noise) or not back.size or rises.any():
+        return ""
+    first, last = step[before + 2], step[min(top + int(back[0]), middle.size - 1) + 1]
+    return (
+        f"{curve.name}: its losses rise by {percent(float(risen[top]))} behind step {step[before + 1]} and come back,"
+        f" though its rates do not rise: did it diverge and recover? No law here describes that; drop the rows of the"
+        f" steps {first} to {last} from its log."
     )
 
 

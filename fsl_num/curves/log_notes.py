@@ -12,7 +12,7 @@ from fsl_num.curves.columns import is_noise_scale, is_smoothed, meaning, plain, 
 from fsl_num.curves.curve import CurveError
 from fsl_num.curves.runs import Series
 from fsl_num.curves.tables import Table, filled, numbers
-from fsl_num.results import percent
+from fsl_num.results import percent, times
 from fsl_num.validation import Array
 
 LARGEST_RATE: Final = 1.5
@@ -21,8 +21,10 @@ LARGEST_RATE: Final = 1.5
 _UNIT = re.compile(r"(?<![\d.])1(?:\.0*)?e[+-]?\d+|(?<!\d)10\^[+-]?\d+|%|per ?cent", re.IGNORECASE)
 _ALMOST = 1.0 - 1e-3  # of a multiplier: what a cosine loses until its first row
 _SPIKE, _ROWS = 10.0, 10  # a row so many times above all others, of so many rows at least, is an error of the log
+_ALONE = 0.25  # of log loss: by so much a row stands out
 _BESIDE, _EQUAL = 5.0, 1.5  # times above the two rows beside it, which differ by less than the other factor
 _JUMP, _OTHERS, _STAYS = 0.25, 10.0, 5  # of log loss; times all other changes; for so many rows
+_PROPORTIONAL = 0.01  # rounded to two digits
 _ALIKE = 1e-6  # rates of groups of parameters that differ by less are one
 _LEVELS = 20  # rates in so many units at most: what lies between them matters
 _FALLS, _STILL = 3, 0.02  # so many falls of one unit, or so large a share of a run at the rate 0, no schedule has
@@ -63,19 +65,22 @@ def of_losses(tables: Sequence[Table], loss: Series) -> list[str]:
 
 
 def of_spike(rows: Sequence[int], losses: Array) -> list[str]:
-    """Return which loss is more than five times those of the rows beside it, where there is one.
+    """Return which loss stands alone above those of the rows beside it, by ten times what half of the rows do.
 
     >>> of_spike([2, 3, 4], np.array([3.1, 310.0, 3.0]))
-    ['row 3: the loss 310 is more than 5 times those beside it: leave the row out if it is an error']
+    ['row 3: the loss 310 is 100 times those beside it: leave the row out if it is an error or a spike']
     """
-    beside = np.maximum(losses[:-2], losses[2:])
-    spikes = np.flatnonzero(losses[1:-1] > _BESIDE * beside) + 1
+    with np.errstate(divide="ignore", invalid="ignore"):
+        above = np.log(losses[1:-1] / np.maximum(losses[:-2], losses[2:]))
+    few = losses.size < _ROWS
+    least = np.log(_BESIDE) if few else max(_ALONE, _OTHERS * float(np.nanmedian(np.abs(above))))
+    spikes = np.flatnonzero(above > least) + 1
     if not spikes.size:
         return []
     at, count_words = int(spikes[0]), f" ({spikes.size} such rows)" if spikes.size > 1 else ""
     return [
-        f"row {rows[at]}: the loss {losses[at]:g} is more than {_BESIDE:g} times those beside it: leave the row out if"
-        f" it is an error{count_words}"
+        f"row {rows[at]}: the loss {losses[at]:g} is {times(float(np.exp(above[at - 1])))} times those beside it: leave"
+        f" the row out if it is an error or a spike{count_words}"
     ]
 
 
@@ -120,6 +125,19 @@ def check_spike(rate: Series) -> None:
         )
 
 
+def check_no_time(rate: Series) -> None:
+    """Raise CurveError where "eta" is the time that is left, which no rate of an update is as large as.
+
+    >>> check_no_time(Series("eta", np.arange(3.0), np.full(3, 0.1), np.arange(3), meaning("eta"), Table({}, [])))
+    """
+    if plain(rate.name) == "eta" and np.nanmax(rate.values, initial=0.0) > LARGEST_RATE:
+        raise CurveError(
+            f"{place(rate)} reaches {np.nanmax(rate.values):g}: the time that is left, it seems, and no column names a"
+            " learning rate; say which one it is with columns={'lr': 'NAME'} (--columns lr=NAME), or give the rates in"
+            " another file of the run (LOG+RATES)"
+        )
+
+
 def of_noise_scales(tables: Sequence[Table]) -> list[str]:
     """Return that a gradient-noise scale is not used: without the norm of the gradient it gives no noise of the loss.
 
@@ -154,8 +172,13 @@ def of_rates(rate: Series) -> list[str]:
     for name in rate.table.columns:
         means = meaning(name)
         if name != rate.name and means is not None and means.role == "lr" and means.rank == rate.meaning.rank:
-            share = float(np.nanmax(numbers(rate.table, name, "lr", missing=True), initial=0.0)) / max(most, 1e-300)
-            if abs(share - 1.0) > _ALIKE:
+            other = numbers(rate.table, name, "lr", missing=True)[np.isin(rate.table.rows, rate.rows)]
+            share = float(np.nanmax(other, initial=0.0)) / max(most, 1e-300)
+            if not np.allclose(
+                other, share * rate.values, rtol=_PROPORTIONAL, atol=_PROPORTIONAL * share * most, equal_nan=True
+            ):
+                shares.append(f"that of {name!r} is no multiple of it")
+            elif abs(share - 1.0) > _ALIKE:
                 shares.append(f"that of {name!r} is {share:.4g} of it")
     if shares:
         tail = f" and {len(shares) - 3} more" if len(shares) > 3 else ""

@@ -11,18 +11,26 @@ import numpy as np
 
 from fsl_num.curves.columns import UNITS, plain
 from fsl_num.curves.curve import CurveError, LossCurve
-from fsl_num.curves.log_notes import check_spike, of_jump, of_losses, of_noise_scales, of_rates, of_spike, place
+from fsl_num.curves.log_notes import (
+    check_no_time,
+    check_spike,
+    of_jump,
+    of_losses,
+    of_noise_scales,
+    of_rates,
+    of_spike,
+    place,
+)
 from fsl_num.curves.loss_units import check_losses, in_nats
 from fsl_num.curves.plan import as_plan
 from fsl_num.curves.rates import unseen_updates, warmup_in, warmup_of
-from fsl_num.curves.runs import Series, by_run, kept_last, series_of
+from fsl_num.curves.resumed import check_resumed, kept_last
+from fsl_num.curves.runs import Series, by_run, series_of
 from fsl_num.curves.tables import Table, as_table
 from fsl_num.validation import Array, known_options, one_of, positive
 
 RESTARTS: Final = ("refuse", "keep-last")
 """What to do with steps that come again, as after a restart from a checkpoint."""
-
-_AGAIN: Final = "{} rows that a resumed run did again: the last ones kept"
 
 _COUNTS = 4  # rows at least, most of them above the one before: a count
 _CONSTANT = 0.02  # batch sizes from rounded counts of tokens that differ by less are one batch size
@@ -187,6 +195,8 @@ def curve_of(tables: Sequence[Table], options: LogOptions) -> LossCurve:
     if unit != "nats":
         notes.append(f"the loss is in {unit} and was turned into nats")
     if rate is not None:
+        if "lr" not in (options.columns or {}):
+            check_no_time(rate)
         _check_swapped(rate, loss)
         check_spike(rate)
         notes += of_rates(rate)
@@ -232,12 +242,13 @@ def _drop_counter(series: dict[str, Series], columns: Mapping[str, Any] | None) 
 
 def _keep_wanted(series: dict[str, Series], options: LogOptions, name: str) -> list[str]:
     """Leave out the rows that were done again, and those behind the last step that is wanted; return what to say."""
-    notes = []
+    notes, main = [], "loss" if "loss" in series else "lr"
     if options.restarts == "keep-last":
         for role, before in series.items():
+            check_resumed(before)
             series[role], dropped = kept_last(before)
-            if dropped and role == "loss":
-                notes.append(_AGAIN.format(dropped))
+            if dropped and role == main:
+                notes.append(f"{dropped} rows that a resumed run did again: the last ones kept")
                 if not np.isin(before.rows[0], series[role].rows):
                     notes[-1] += "; of the first ones none: where the run went on and counts anew, add the steps before"
     cut = {part.table.name for part in series.values() if part.table.unfinished and part.rows.size}
@@ -245,7 +256,7 @@ def _keep_wanted(series: dict[str, Series], options: LogOptions, name: str) -> l
     if options.last_step is not None:  # what lies behind it is not even looked at: a run may have diverged there
         for role, part in series.items():
             series[role] = part.keep(part.step <= options.last_step)
-        if not series["loss"].rows.size:
+        if not series[main].rows.size:
             raise CurveError(f"{name}: no row with step <= {options.last_step}")
     return notes
 
@@ -291,11 +302,9 @@ def rates_of(tables: Sequence[Table], columns: Mapping[str, Any] | None = None, 
     """
     name = tables[0].name
     series = series_of(tables, name, columns or {}, needs=("lr",))
-    rate, notes = series["lr"], _drop_counter(series, columns)
-    if one_of("restarts", restarts, RESTARTS) == "keep-last":
-        series = {role: kept_last(part)[0] for role, part in series.items()}
-        rate, dropped = kept_last(rate)
-        notes += [_AGAIN.format(dropped)] * bool(dropped)
+    series.pop("loss", None)
+    notes = [*_drop_counter(series, columns), *_keep_wanted(series, LogOptions(restarts=restarts), name)]
+    rate = series["lr"]
     warmup = warmup_of(rate.step, rate.values)
     rates = _own_rates(rate, {}, warmup, name)[0]
     updates = replace(rate, step=np.arange(float(rates.size)), rows=np.arange(0))
@@ -351,6 +360,8 @@ def _batch_of_tokens(tokens: Series) -> Series | None:
     if not (np.isfinite(seen).all() and np.isfinite(step).all()) or (np.diff(step) <= 0).any():
         return None  # the curve itself says what is wrong with its steps
     falls = np.diff(seen) <= 0.0
+    if falls.any() and (np.diff(seen) >= 0.0).all() and not falls.all():
+        return None  # rounded to a few digits
     if falls.any():
         at = int(np.argmax(falls)) + 1
         raise CurveError(

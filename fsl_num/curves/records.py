@@ -26,6 +26,8 @@ def tables_of(value: Any, name: str) -> list[Table]:
     >>> [table] = tables_of({"val": {"iter": [1, 2], "loss": [3.0, 2.0]}}, "run")
     >>> table.columns
     {'val/iter': [1, 2], 'val/loss': [3.0, 2.0]}
+    >>> tables_of([{"name": "lr", "x": [1, 2], "y": [0.2, 0.1]}], "run")[0].columns  # a chart of ClearML
+    {'Step': [1, 2], 'lr': [0.2, 0.1]}
     """
     return list(_tables(value, (), name, {}))
 
@@ -77,6 +79,10 @@ def _tables(value: Any, path: tuple[str, ...], name: str, around: Mapping[int, t
         return
     if not isinstance(value, Mapping):
         return
+    if _is_line(value):
+        columns = {"Step": value["x"], "/".join(path) or str(value.get("name", "y")): value["y"]}
+        yield Table(columns, range(1, len(value["x"]) + 1), name)
+        return
     lists: dict[int, dict[str, Any]] = {}
     for key, cells in value.items():
         if _scalars(cells):
@@ -97,6 +103,10 @@ def _tables(value: Any, path: tuple[str, ...], name: str, around: Mapping[int, t
 
 def _table_of_list(rows: Sequence[Any], path: tuple[str, ...], name: str) -> Iterator[Table]:
     numbers = range(1, len(rows) + 1)
+    if rows and all(map(_is_line, rows)):
+        for line in rows:
+            yield from _tables(line, path, name, {})
+        return
     if rows and all(isinstance(row, list) and len(row) == len(_POINT) and _scalars(row) for row in rows):
         yield Table({column: [row[at] for row in rows] for at, column in enumerate(_POINT)}, numbers, name)
         return
@@ -111,6 +121,13 @@ def _table_of_list(rows: Sequence[Any], path: tuple[str, ...], name: str) -> Ite
     names = dict.fromkeys(key for _, record in records for key in record)
     columns = {column: [record.get(column) for _, record in records] for column in names}
     yield Table(columns, [number for number, _ in records], name, interval_means=means)
+
+
+def _is_line(value: Any) -> bool:
+    """Whether a value is a line of a chart: a name, and lists x and y of one length."""
+    if not (isinstance(value, Mapping) and _scalars(value.get("x")) and _scalars(value.get("y"))):
+        return False
+    return len(value["x"]) == len(value["y"])
 
 
 def _scalars(value: Any) -> bool:

@@ -21,13 +21,14 @@ def widened(table: Table) -> Iterator[Table]:
     """
     names = {plain(name): name for name in table.columns}
     key = next((names[candidate] for candidate in ("key", "metric", "tag", "metricname") if candidate in names), None)
-    if key is None or "value" not in names:
+    value = names.get("value", names.get("metricvalue"))
+    if key is None or value is None:
         yield table
         return
     keys = np.array([str(cell) for cell in table.columns[key]])
     for metric in dict.fromkeys(keys.tolist()):
         part = some_rows(table, keys == metric)
-        renamed = {metric if name == names["value"] else name: cells for name, cells in part.columns.items()}
+        renamed = {metric if name == value else name: cells for name, cells in part.columns.items()}
         yield replace(part, columns={name: cells for name, cells in renamed.items() if name != key})
 
 

@@ -129,19 +129,6 @@ def series_of(
     }
 
 
-def kept_last(series: Series) -> tuple[Series, int]:
-    """Return a series without what a resumed run did again, and how many rows were dropped: the last ones count.
-
-    >>> table = Table({}, [])
-    >>> again = Series("loss", np.array([1.0, 2, 3, 2, 3]), np.array([5.0, 4, 3, 4, 2]), np.arange(5), None, table)
-    >>> [part.tolist() for part in (kept_last(again)[0].step, kept_last(again)[0].values)]
-    [[1.0, 2.0, 3.0], [5.0, 4.0, 2.0]]
-    """
-    later = np.minimum.accumulate(np.append(series.step, np.inf)[::-1])[::-1][1:]
-    kept = series.step < later
-    return series.keep(kept), int((~kept).sum())
-
-
 def _of_runs(table: Table) -> Iterator[Table]:
     prefixes = {name: split_run(name)[0] for name in table.columns if meaning(name) is not None}
     runs = list(dict.fromkeys(prefix for prefix in prefixes.values() if prefix))
@@ -321,7 +308,9 @@ def _series(column: _Column, role: str, clock: Array, drop_missing: bool) -> Ser
             f"column {column.name!r} holds {values[at]:g} here, and no step is given ({int(without.sum())} such rows)",
             int(rows[at]),
         )
-    return Series(column.name, clock[kept], values[kept], rows[kept], column.meaning, table)
+    series = Series(column.name, clock[kept], values[kept], rows[kept], column.meaning, table)
+    newest_first = series.step.size > 2 and (np.diff(series.step) < 0.0).all()
+    return series.keep(slice(None, None, -1)) if newest_first else series
 
 
 def _on_purpose(table: Table, name: str, held: Any) -> bool:

@@ -17,7 +17,8 @@ from fsl_num.minus import with_plain_minus
 from fsl_num.validation import Array, as_array
 
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
-_THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+")
+_THOUSANDS = re.compile(r"[1-9]\d{0,2}([,' \xa0\u2009\u2019\u202f])\d{3}(?:\1\d{3})*")
+_POINTED = re.compile(r"[1-9]\d{0,2}(?:\.\d{3})+")
 _WRAPPED = re.compile(r"\b(?:np\.\w+|tensor)\(([^(),]*)[^()]*\)")
 _MARKED = re.compile(r"([+-]?\d+(?:\.\d*)?) ?([%kKmMbB])")  # a share in percent, or thousands, millions, billions
 _EMPTY = frozenset({"", "na", "n/a", "none", "null", "-", "nil"})
@@ -122,7 +123,7 @@ def numbers(table: Table, name: str, role: str, *, missing: bool = False) -> Arr
                 )
             text = text.replace(",", ".")
         elif role in ("step", "tokens") and _THOUSANDS.fullmatch(text):
-            text = text.replace(",", "")  # of whole numbers between commas no other meaning is left
+            text = re.sub(r"\D", "", text)  # of whole numbers between commas no other meaning is left
         try:
             values[index] = number_of(unwrapped(text) if text.endswith(")") else text)
         except (ValueError, OverflowError):
@@ -131,6 +132,37 @@ def numbers(table: Table, name: str, role: str, *, missing: bool = False) -> Arr
                 table.rows[index],
             ) from None
     return values
+
+
+def decimal_commas(cells: Sequence[str], *, among_commas: bool) -> bool:
+    """Return whether numbers are written with decimal commas, as far as these cells say: none has a decimal point.
+
+    ``among_commas``: whether commas part the cells, too; then one must be seen within a cell that parts no thousands.
+    Where one is seen, points that part thousands are no decimal ones.
+
+    >>> decimal_commas(["1.000", "2,5"], among_commas=False), decimal_commas(["1.000", "2,500"], among_commas=False)
+    (True, False)
+    >>> decimal_commas(["20", "2,5"], among_commas=True), decimal_commas(["20", "2,500"], among_commas=True)
+    (True, False)
+    """
+    seen = any(_DECIMAL_COMMA.fullmatch(cell) and not _THOUSANDS.fullmatch(cell) for cell in cells if "," in cell)
+    pointed = [cell for cell in cells if "." in cell and _reads(cell)]
+    return (seen or not (among_commas or pointed)) and all(map(_POINTED.fullmatch, pointed))
+
+
+def without_points(cell: str) -> str:
+    """Return a cell without the points that part thousands, where commas are decimal.
+
+    >>> without_points("12.000"), without_points("12.50")
+    ('12000', '12.50')
+    """
+    return cell.replace(".", "") if _POINTED.fullmatch(cell) else cell
+
+
+def _reads(cell: str) -> bool:
+    with suppress(ValueError, OverflowError):
+        return bool(number_of(cell)) or True
+    return False
 
 
 def unwrapped(text: str) -> str:

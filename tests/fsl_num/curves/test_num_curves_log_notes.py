@@ -89,8 +89,21 @@ def test_a_rate_that_stands_alone_far_above_all_others_is_refused():
 def test_a_loss_far_above_its_neighbours_is_named():
     loss = RUN["loss"].copy()
     loss[[10, 20]] = 250.0
-    assert "row 10: the loss 250 is more than 5 times those beside it" in notes(loss=loss, lr=RATE)
+    assert "row 10: the loss 250 is 120 times those beside it" in notes(loss=loss, lr=RATE)
     assert "(2 such rows)" in notes(loss=loss, lr=RATE) and "such rows" not in notes(lr=RATE)
+    scatter = np.exp(0.1 * np.random.default_rng(0).normal(size=loss.size))
+    for factor, said in ((1.5, True), (1.2, False)):
+        loss = RUN["loss"].copy()
+        loss[10] *= factor
+        assert (f"is {factor} times those beside it" in notes(loss=loss, lr=RATE)) is said
+        assert "times those beside it" not in notes(loss=loss * scatter, lr=RATE)
+
+
+def test_another_rate_that_is_no_multiple_is_not_said_to_be_one():
+    falling = RATE * np.linspace(1.0, 0.5, RATE.size)
+    for other, words in ((RATE, "no multiple of it"), (falling / 2, "0.5 of it")):
+        curve = curve_from(RUN | {"lr_0": falling, "lr_1": other}, columns={"lr": "lr_0"})
+        assert f"that of 'lr_1' is {words}" in " ".join(curve.notes)
 
 
 GLIDING, JUMPING = ("cosine", "linear", "wsd", "1-sqrt"), ("8-1-1", "multi-step", "constant")

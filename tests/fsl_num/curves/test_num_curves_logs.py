@@ -11,7 +11,8 @@ from fsl_num import curve_from, read_curve, read_curves
 from fsl_num.curves.curve import CurveError
 from fsl_num.curves.logs import LogOptions, curve_of
 from fsl_num.curves.records import tables_of
-from fsl_num.curves.runs import kept_last, series_of
+from fsl_num.curves.resumed import kept_last
+from fsl_num.curves.runs import series_of
 from fsl_num.curves.tables import as_table
 from fsl_num.curves.text_logs import record_of
 from tests.fsl_num.log_shapes import LAST, SHAPES, WARMUP, rate
@@ -324,6 +325,8 @@ def test_what_a_resumed_run_did_again_counts_once(steps):
     series = series_of([as_table({"step": steps, "loss": np.arange(len(steps))})], "run", {}, needs=("loss",))["loss"]
     kept, dropped = kept_last(series)
     assert (np.diff(kept.step) > 0).all() and kept.step.size + dropped == len(steps)
-    last = {step: place for place, step in enumerate(steps)}
+    last = dict(
+        zip(series.step, series.values, strict=True)
+    )  # rows all from the last step on stand the other way round
     assert all(last[step] == place for step, place in zip(kept.step, kept.values, strict=True))
-    assert kept.values[-1] == len(steps) - 1
+    assert kept.values[-1] == series.values[-1]

@@ -177,9 +177,3 @@ def test_the_perplexity_beside_a_loss_gives_its_unit(base, unit):
     table = Table({"loss": seen, "ppl": base**seen}, [2, 3])
     values, known = in_nats(Series("loss", np.arange(2.0), seen, [2, 3], meaning("loss"), table), "auto")
     assert known == unit and values == pytest.approx(seen * np.log(base))
-
-
-def test_a_link_to_nothing_is_said_to_be_one(tmp_path):
-    (tmp_path / "gone.csv").symlink_to("moved.csv")
-    with pytest.raises(CurveError, match=r"gone.csv is a link to moved.csv, and there is no such file$"):
-        read_curve(tmp_path / "gone.csv")

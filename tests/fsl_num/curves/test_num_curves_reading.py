@@ -206,13 +206,6 @@ def test_a_directory_a_missing_and_an_unreadable_file(tmp_path, monkeypatch):
         read_curve(tmp_path / "curve.csv")
 
 
-def test_a_file_beyond_the_limit_is_refused_before_it_is_read_on(tmp_path):
-    with open(tmp_path / "run.csv", "wb") as sparse:
-        sparse.truncate(contents.LARGEST + 1)
-    with pytest.raises(CurveError, match="MiB"):
-        read_curve(tmp_path / "run.csv")
-
-
 def test_a_long_file_is_read(tmp_path):
     steps = np.arange(1, 60_001)
     lines = "".join(f"{step},0.1,{2 + 1 / step!r}\n" for step in steps.tolist())

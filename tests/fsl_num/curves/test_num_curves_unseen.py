@@ -221,6 +221,22 @@ def test_a_run_that_diverged_is_said_and_can_be_cut_before_it_is_read(tmp_path, 
     assert "did it diverge" not in capsys.readouterr().out
 
 
+def test_a_run_that_diverged_and_recovered_is_said_with_the_rows_to_drop():
+    """Early rows were said to lie off the law, which the rows of the divergence bent."""
+    step = np.arange(20, 4001, 20)
+    rate = 3e-3 * np.append(np.minimum(1.0, (np.arange(4000) + 1) / 200), 1.0)
+    loss = 2.4 + 3.0 / np.sqrt(1 + step / 50)
+    rising = np.where((step > 1200) & (step <= 1400), 1.0 + (step - 1200) / 100, 1.0)
+    bent, course = (LossCurve(step, values, lr=rate[step], name="run") for values in (loss * rising, loss))
+    (said,) = fit(bent, intervals=False).warnings
+    assert said.startswith("run: its losses rise by 180 % behind step 1180 and come back, though its rates do not rise")
+    assert said.endswith("drop the rows of the steps 1200 to 1420 from its log.")
+    restarted = np.where(step > 1200, 3e-3, 3e-4)  # where rates rise losses do
+    mended = bent.keep((step < 1200) | (step > 1420))
+    for usual in (course, mended, LossCurve(step, bent.loss, lr=restarted)):
+        assert not any("come back" in words for words in fit(usual, intervals=False).warnings)
+
+
 def test_peaks_that_are_hardly_in_one_unit_are_said_to_be():
     """A log of multipliers beside one of rates: they were fitted together without a word."""
     rates, multipliers = (log(shape(True) * unit, warmup=FIRST, name=name) for unit, name in ((1, "a"), (1e3, "b")))
@@ -270,3 +286,11 @@ def test_runs_that_share_no_law_are_said_not_to(tmp_path, capsys):
     # far off row by row, and described
     scattered = LossCurve(step, loss * np.exp(0.1 * np.random.default_rng(1).normal(size=loss.size)), schedule=rates)
     assert not [warning for warning in fit(scattered, intervals=False).warnings if words in warning]
+
+
+def test_where_no_law_holds_none_says_that_early_rows_lie_off_it():
+    step = np.arange(20, 4001, 20)
+    steep, rising = 2.4 + 3.0 / np.sqrt(1 + step / 50), 3e-3 * np.minimum(1.0, step / 200)
+    runs = [LossCurve(step, steep * share, lr=rising) for share in (1.0, 1.0001, 1.0002, 0.7)]
+    (said,) = fit(runs, intervals=False).warnings
+    assert "no law was found that describes this" in said
