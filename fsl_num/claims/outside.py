@@ -92,9 +92,12 @@ def elsewhere(claim: Claim, seed: int = 0, *, brief: bool = False) -> Iterator[E
         yield from _beyond(claim, points, seed)
     if brief:
         return
+    ranged = any(_ends(claim))
     for point in PLACES:
         sample = Sample(regime_of(*point).name, *point, seed=seed)
-        yield _judged(claim, sample, "", None)
+        trial = _judged(claim, sample, "", None)
+        # a claim that says its range of s is about all of it, wherever it is checked
+        yield replace(trial, regime=trial.regime or (ranged and not trial.broken))
     for point, closed in _ends(claim):
         sample = Sample(regime_of(*point).name, *(point if closed else claim.moved(*point)), seed=seed)
         yield replace(_judged(claim, sample, "", None), regime=True)  # its hypotheses say that it is about the point
