@@ -82,7 +82,7 @@ def test_a_value_that_is_left_out_is_noticed_without_measuring_elsewhere(claim_i
 @pytest.mark.parametrize(
     ("claim_id", "range_of_s", "wider", "where"),
     [
-        ("eq:numerical_const_term/order", "s <= 1 - 1/beta", "s <= 3", "s = 3, beta = 2"),
+        ("eq:numerical_const_term/order", "s <= 1 - 1/beta", "s <= 3", "s = 2, beta = 2"),
         ("thm:fsl-zero-noise/batch-term", "0 < s <= 2 - 1/beta", "0 < s <= 11/5 - 1/beta", "s = 17/10, beta = 2"),
         ("lem:bias_upper_bound/corrected", "s < 1", "s < 11/10", "s = 1, beta = 2"),
     ],

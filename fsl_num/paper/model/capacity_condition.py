@@ -64,7 +64,7 @@ def richer_ratios(sample: Sample) -> list[float]:
 def _richer_instances(sample: Sample) -> list[dict[Any, Any]]:
     """Functions in both spaces: the first eigenfunction, of which both norms are the same, and another."""
     known = {beta: sample.point[1], DELTA: 0.5, N: SIZE}
-    return [{**known, amplitude: lambda j: float(j == 1)}, {**known, amplitude: lambda j: 1.0 / j}]
+    return [{**known, amplitude: lambda j: float(j == 1)}, {**known, amplitude: lambda j: float(j <= 2)}]
 
 
 def standardised(sample: Sample) -> Numbers:

@@ -97,7 +97,7 @@ REPRODUCING = _reproducing()
 
 def _nesting_instances(sample: Sample) -> list[dict[Any, Any]]:
     known = {beta: sample.point[1], _r1: 1.5, _r2: 0.5, N: SIZE}
-    return [{**known, amplitude: lambda j: float(j == 1)}, {**known, amplitude: lambda j: 1.0 / j}]
+    return [{**known, amplitude: lambda j: float(j == 1)}, {**known, amplitude: lambda j: float(j <= 2)}]
 
 
 def _nesting_statement(sample: Sample) -> Joint:
