@@ -89,7 +89,7 @@ def elsewhere(claim: Claim, seed: int = 0, *, brief: bool = False) -> Iterator[E
     hypotheses in each regime and at :data:`EASIEST`. ``brief``: beyond them alone, in its first regime."""
     if claim.beyond is not None and brief:
         points = [regime.samples(1, seed)[0] for regime in claim.regime_objects()[:1]]
-        yield from _beyond(claim, points, seed)
+        yield from _beyond(claim, points, seed, brief=True)
     if brief:
         return
     ranged = any(_ends(claim))
@@ -106,13 +106,14 @@ def elsewhere(claim: Claim, seed: int = 0, *, brief: bool = False) -> Iterator[E
         yield from _beyond(claim, [*points, EASIEST], seed)
 
 
-def _beyond(claim: Claim, points: Sequence[tuple[Any, Any]], seed: int) -> Iterator[Elsewhere]:
-    """A claim by what it measures beyond its hypotheses."""
+def _beyond(claim: Claim, points: Sequence[tuple[Any, Any]], seed: int, *, brief: bool = False) -> Iterator[Elsewhere]:
+    """A claim by what it measures beyond its hypotheses; ``brief``: judged only where all of them hold after all."""
     assert claim.beyond is not None
     for point in points:
         sample = Sample(regime_of(*point).name, *claim.moved(*point), seed=seed)
         for name, measured in claim.beyond(sample).items():
-            yield _judged(claim, sample, name, measured)
+            if not brief or not broken(claim, sample, measured):
+                yield _judged(claim, sample, name, measured)
 
 
 def _ends(claim: Claim) -> Iterator[tuple[tuple[Any, Any], bool]]:
