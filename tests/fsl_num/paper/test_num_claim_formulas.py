@@ -6,6 +6,7 @@ import pytest
 from proved_claims import PROVED
 from sympy import log
 
+from fsl_num.claims import registry
 from fsl_num.claims.formula_laws import parts_of
 from fsl_num.claims.proofs import unproved
 from fsl_num.claims.records import Verdict
@@ -43,14 +44,14 @@ def test_a_proof_of_one_claim_proves_no_other(name):
 
 
 def test_the_logarithm_of_a_sum_is_judged():
-    subject = CLAIMS["lemma:ke-power/signal-bound"]
+    subject = registry.claim("lemma:ke-power/signal-bound")
     smaller = replace(subject, stated=order_at_most(subject.formula.left, t**-s / log(3 + t)))
     outcome = verify(smaller)
     assert outcome.verdict is Verdict.REFUTED and "drift" in outcome.message
 
 
 def test_a_letter_that_nothing_measured_names_is_named():
-    subject = CLAIMS["lemma:ke-power/signal-bound"]
+    subject = registry.claim("lemma:ke-power/signal-bound")
     other = replace(subject, stated=order_at_most(subject.formula.left, t**-s / log(3 + D)))
     outcome = verify(other)
     assert (
