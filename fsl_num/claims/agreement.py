@@ -70,12 +70,13 @@ def agreement(claim: Claim, sample: Sample, statement: Any) -> Agreement:
         return _bounds(parts_of(claim.formula), sample, statement)
     leaves = list(_leaves(statement))
     laws = [_Judged(values, leaf.direction) for leaf in leaves if (values := _law_values(leaf)) is not None]
-    read = [getattr(leaf, "formulas", ()) for leaf in leaves]
+    read = [(getattr(leaf, "formulas", ()), getattr(leaf, "direction", "both")) for leaf in leaves]
     instances = () if claim.instances is None else claim.instances(sample)
     parts: dict[bool | None, list[Formula]] = {True: [], False: [], None: []}
     for part in parts_of(claim.formula):
-        if any(stated in formulas for formulas in read for stated in (part, part.left, part.right)):
-            parts[True].append(part)
+        directions = {side for formulas, side in read if {part, part.left, part.right} & set(formulas)}
+        if directions:  # what is read as an equivalence is not judged from one side alone
+            parts[part.relation != "~" or bool(directions & {"both"})].append(part)
             continue
         if instances and (holds := holds_at(part, instances)) is not None:
             parts[holds].append(part)
@@ -88,7 +89,7 @@ def agreement(claim: Claim, sample: Sample, statement: Any) -> Agreement:
             if not inside:
                 continue
             agrees = _order(part, claim, inside, laws)
-        other = agrees is None and any(_has_a_side_of(part, stated) for formulas in read for stated in formulas)
+        other = agrees is None and any(_has_a_side_of(part, stated) for formulas, _ in read for stated in formulas)
         parts[False if other else agrees].append(part)
     return Agreement(*(tuple(parts[key]) for key in (True, False, None)))
 
@@ -170,7 +171,7 @@ def _law_values(leaf: Any) -> Array | None:
     try:
         with np.errstate(all="ignore"):  # far from where the law is measured
             return np.array([float(np.ravel(law(exponents, logs))[0]) for logs in _AT])
-    except (KeyError, TypeError, IndexError):
+    except (KeyError, ValueError, TypeError, IndexError):
         return None
 
 

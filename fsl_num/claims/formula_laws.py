@@ -106,22 +106,28 @@ class _Compiled:
         return key
 
     def _power(self, base: Expr, exponent: Expr, where: str) -> _Part:
-        logarithmic = isinstance(base, log)
-        letter = str(base.args[0] if logarithmic else base)
-        squared = exponent == 2 and isinstance(base, Symbol)
-        name = f"{'log ' if logarithmic else ''}{letter}{'^2' if squared else ''}"
+        if isinstance(base, log):
+            return self._power_of_log(base.args[0], exponent, where)
+        letter, squared = str(base), exponent == 2 and isinstance(base, Symbol)
+        name = f"{letter}^2" if squared else letter
         key = self._named(name, where)
         self.exponents[key] = 1.0 if squared else self.number(exponent)
-        if logarithmic:
-            self.logarithms.add(key)
 
         def value(powers: Mapping[str, float], logs: Logs) -> Array:
             if squared:
                 return powers[key] * (logs[name] if name in logs else 2 * logs[letter])
-            along = _log_of(letter, logs)
-            return powers[key] * (np.log(along) if logarithmic else along)
+            return powers[key] * _log_of(letter, logs)
 
         return value
+
+    def _power_of_log(self, inside: Expr, exponent: Expr, where: str) -> _Part:
+        """A power of log(t) or of log(3 + t); another power of t inside changes a factor alone, and is none to move."""
+        key = self._named(f"log {_shown(inside)}", where)
+        self.exponents[key] = self.number(exponent)
+        self.logarithms.add(key)
+        own = _Compiled(inside, self.point)
+        argument, fixed = own.part(inside, ""), own.exponents
+        return lambda powers, logs: powers[key] * np.log(argument(fixed, logs))
 
 
 @lru_cache(maxsize=4096)  # wrong versions share most of their exponents
@@ -138,7 +144,13 @@ def _sum(*terms: Array) -> Array:
 
 def _log_of(letter: str, logs: Logs) -> Array:
     """The log of a letter, which may stand there as its square."""
-    return logs[letter] if letter in logs else logs[f"{letter}^2"] / 2
+    try:
+        return logs[letter] if letter in logs else logs[f"{letter}^2"] / 2
+    except KeyError:
+        raise ValueError(
+            f"the formula holds {letter}, and along what is measured only {', '.join(logs)} have values: "
+            "name it in the logs of the ray, or take it out of the formula"
+        ) from None
 
 
 def _is_difference(expression: Expr) -> bool:

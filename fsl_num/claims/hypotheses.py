@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from itertools import pairwise
 from typing import Any, Final
@@ -26,16 +26,13 @@ from sympy.core.function import AppliedUndef
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import compiled
+from fsl_num.claims.ranges import NO_END, ROUNDING, Reached, varies
 from fsl_num.validation import Array
 from fsl_sym import symbols
 from fsl_sym.proof import Formula
 from fsl_sym.proof import Hypothesis as Property
 from fsl_sym.symbols import beta, s
 
-ROUNDING: Final = 1e-9
-"""Of logarithms of letters that were computed from each other in double precision: 1e-16 of up to a few hundred."""
-REACHED: Final = math.log(4.0)
-"""So near, as a logarithm, a measurement comes to each end of the ranges that a claim is about."""
 CONSTRAINT: Final = "constraint: "
 """How the text of a relation begins that holds for all that is chosen, and is no end of a range of the claim."""
 NOTHING: Final = -700.0
@@ -142,26 +139,6 @@ def _expression(text: str) -> Expr | None:
         return None
 
 
-@dataclass(frozen=True)
-class Reached:
-    """How far measurements have come, all points of a claim together.
-
-    ``ends``: relation -> the least difference of the logarithms of its sides, and whether any of its letters varies
-    along something measured; ``values``: letter -> the logarithm that it always has, None where it varies.
-    """
-
-    ends: dict[Formula, tuple[float, bool]] = field(default_factory=dict)
-    values: dict[str, float | None] = field(default_factory=dict)
-
-    def add(self, every: Sequence[Mapping[str, Array]]) -> None:
-        """Take in the values of letters along what is measured at one more point."""
-        for logs in every:
-            for name in logs.keys() - {name for name, value in self.values.items() if value is None}:
-                first = float(logs[name].flat[0])
-                alike = self.values.setdefault(name, first) == first and not _varies(np.ravel(logs[name]))
-                self.values[name] = first if alike else None
-
-
 def violated(claim: Claim, sample: Sample, measured: Any, reached: Reached | None = None) -> str:
     """The first hypothesis of a claim that does not hold for something measured, and where; "" where all hold.
 
@@ -176,11 +153,11 @@ def violated(claim: Claim, sample: Sample, measured: Any, reached: Reached | Non
         relation for text in claim.hypotheses if str(text).startswith(CONSTRAINT) for relation in relations_of(text)
     }
     known = _of_letters(read, every)
-    for relation, letters_beside, point, rays, holds, gap in _comparisons(claim, sample, every, known):
+    for relation, letters_beside, point, rays, holds, gaps in _comparisons(claim, sample, every, known):
         if reached is not None and letters_beside and relation not in constraints:
-            nearest, varies = reached.ends.get(relation, (math.inf, False))
-            varies = varies or any(_varies(logs[name]) for logs in rays for name in letters_beside if name in logs)
-            reached.ends[relation] = min(nearest, gap), varies
+            reached.come(
+                relation, gaps, any(varies(logs[name]) for logs in rays for name in letters_beside & logs.keys())
+            )
         if not holds:
             return f"{relation} does not hold where the claim is measured, at s = {point[0]}, beta = {point[1]}"
     for hypothesis in claim.hypotheses:
@@ -218,9 +195,9 @@ def letters_of(relation: Formula) -> set[Symbol]:
 
 def _comparisons(
     claim: Claim, sample: Sample, every: Sequence[Mapping[str, Array]], known: Sequence[tuple[Formula, set[Symbol]]]
-) -> Iterator[tuple[Formula, set[str], Sequence[Any], Sequence[Mapping[str, Array]], bool, float]]:
+) -> Iterator[tuple[Formula, set[str], Sequence[Any], Sequence[Mapping[str, Array]], bool, Array]]:
     """Each relation known with its letters, those beside s and beta, at each point and along the rays that name them;
-    whether it holds there, and how near what is measured comes to its end."""
+    whether it holds there, and how near what is measured comes to its end, and of what size the end is there."""
     own, alone = claim.own(sample.s, sample.beta), {"": np.zeros(1)}
     same: dict[frozenset[str], list[Mapping[str, Array]]] = {}
     for ray in every:
@@ -235,26 +212,9 @@ def _comparisons(
             for rays, logs in joined if beside else [([alone], alone)]:
                 if beside <= _known(logs):
                     whole = _compared(relation, values, logs)  # None: rays that have logarithms count alone
-                    parts = [whole] if whole else [_compared(relation, values, ray) or (True, math.inf) for ray in rays]
-                    yield relation, beside, point, rays, all(part[0] for part in parts), min(part[1] for part in parts)
-
-
-def unreached(reached: Reached) -> str:
-    """The first range of a claim whose end nothing measured comes near to; "" where all are measured to their ends.
-
-    Letters that never vary along something measured have a few values: an end that belongs to their range is one.
-
-    >>> from fsl_sym.proof import at_least
-    >>> from fsl_sym.symbols import T
-    >>> near, far = (Reached({at_least(T, 1): (math.log(factor), True)}) for factor in (3.0, 100.0))
-    >>> unreached(near), unreached(far)
-    ('', '1 <= T is claimed, and nothing is measured nearer to its end than by a factor 1e+02')
-    """
-    for relation, (gap, varies) in reached.ends.items():
-        if math.isfinite(gap) and gap > (REACHED if varies or relation.relation == "<" else ROUNDING):
-            factor = math.exp(min(gap, 700.0))
-            return f"{relation} is claimed, and nothing is measured nearer to its end than by a factor {factor:.2g}"
-    return ""
+                    parts = [whole] if whole else [_compared(relation, values, ray) or (True, NO_END) for ray in rays]
+                    gaps = np.concatenate([part[1] for part in parts], axis=1)
+                    yield relation, beside, point, rays, all(part[0] for part in parts), gaps
 
 
 def unvaried(claim: Claim, reached: Reached) -> str:
@@ -326,13 +286,8 @@ def _positive(value: Any) -> bool:
         return False
 
 
-def _varies(along: Array) -> bool:
-    """Whether a letter varies along a ray; the logarithms of 0 and of infinity are values like others."""
-    return bool((along != along[0]).any())
-
-
-def _compared(relation: Formula, point: Mapping[Symbol, Any], logs: Mapping[str, Array]) -> tuple[bool, float] | None:
-    """Whether a relation holds at every place, and how near it comes to its end, which belongs to it; None where one of
+def _compared(relation: Formula, point: Mapping[Symbol, Any], logs: Mapping[str, Array]) -> tuple[bool, Array] | None:
+    """Whether a relation holds at every place, how near it comes to its end, and how large that is; None where one of
     its sides has no logarithm."""
     sizes = {len(log) for log in logs.values()}
     shared = {name: np.where(log == NOTHING, -np.inf, log) for name, log in logs.items()}
@@ -342,15 +297,14 @@ def _compared(relation: Formula, point: Mapping[Symbol, Any], logs: Mapping[str,
         return None
     slack = ROUNDING * np.maximum(1.0, np.minimum(np.abs(right), 1e3))
     if relation.relation == "=":
-        return bool(np.all(np.isclose(left, right, rtol=0.0, atol=slack))), math.inf
+        return bool(np.all(np.isclose(left, right, rtol=0.0, atol=slack))), NO_END
     if relation.relation == "!=":
-        return bool(np.all(left != right)), math.inf
+        return bool(np.all(left != right)), NO_END
     within = left <= right + slack if relation.relation == "<=" else left < right
     # an end at 0 or at infinity is none that could be reached
     finite = np.isfinite(left) & np.isfinite(right)
-    gaps = right[finite] - left[finite]
-    nearest = float(gaps.min()) if gaps.size else math.inf
-    return bool(np.all(within | ((left == -np.inf) & (right > -np.inf)))), nearest
+    gaps = np.stack([right[finite] - left[finite], np.minimum(np.abs(left[finite]), np.abs(right[finite]))])
+    return bool(np.all(within | ((left == -np.inf) & (right > -np.inf)))), gaps
 
 
 def _log(side: Any, point: Mapping[Symbol, Any], logs: Mapping[str, Array], size: int) -> Array | None:

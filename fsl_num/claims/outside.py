@@ -84,20 +84,35 @@ class Elsewhere:
         return self.regime and not self.broken and self.judged is not None and not self.judged.holds
 
 
-def elsewhere(claim: Claim, seed: int = 0) -> Iterator[Elsewhere]:
+def elsewhere(claim: Claim, seed: int = 0, *, brief: bool = False) -> Iterator[Elsewhere]:
     """A claim at :data:`PLACES` and at the ends of the ranges of s that it says; by what it measures beyond its
-    hypotheses in each regime and at :data:`EASIEST`."""
+    hypotheses in each regime and at :data:`EASIEST`. ``brief``: beyond them alone, in its first regime."""
+    if claim.beyond is not None and brief:
+        points = [regime.samples(1, seed)[0] for regime in claim.regime_objects()[:1]]
+        yield from _beyond(claim, points, seed, brief=True)
+    if brief:
+        return
+    ranged = any(_ends(claim))
     for point in PLACES:
         sample = Sample(regime_of(*point).name, *point, seed=seed)
-        yield _judged(claim, sample, "", None)
+        trial = _judged(claim, sample, "", None)
+        # a claim that says its range of s is about all of it, wherever it is checked
+        yield replace(trial, regime=trial.regime or (ranged and not trial.broken))
     for point, closed in _ends(claim):
         sample = Sample(regime_of(*point).name, *(point if closed else claim.moved(*point)), seed=seed)
         yield replace(_judged(claim, sample, "", None), regime=True)  # its hypotheses say that it is about the point
     if claim.beyond is not None:
-        points = [regime.samples(1, seed)[0] for regime in claim.regime_objects()] + [EASIEST]
-        for point in points:
-            sample = Sample(regime_of(*point).name, *claim.moved(*point), seed=seed)
-            for name, measured in claim.beyond(sample).items():
+        points = [regime.samples(1, seed)[0] for regime in claim.regime_objects()]
+        yield from _beyond(claim, [*points, EASIEST], seed)
+
+
+def _beyond(claim: Claim, points: Sequence[tuple[Any, Any]], seed: int, *, brief: bool = False) -> Iterator[Elsewhere]:
+    """A claim by what it measures beyond its hypotheses; ``brief``: judged only where all of them hold after all."""
+    assert claim.beyond is not None
+    for point in points:
+        sample = Sample(regime_of(*point).name, *claim.moved(*point), seed=seed)
+        for name, measured in claim.beyond(sample).items():
+            if not brief or not broken(claim, sample, measured):
                 yield _judged(claim, sample, name, measured)
 
 
@@ -144,9 +159,10 @@ def _of_parts(statement: Any, measured: Any) -> Any:
     return Joint({name: _of_parts(statement.parts[name], part) for name, part in parts.items()})
 
 
-def contradiction(claim: Claim, seed: int = 0) -> str:
+def contradiction(claim: Claim, seed: int = 0, *, brief: bool = False) -> str:
     """Where a claim fails though all of its hypotheses hold, beside the points of a profile; "" where nowhere."""
-    return next((f"{trial.where}: {trial.detail}" for trial in elsewhere(claim, seed) if trial.contradicts), "")
+    tried = elsewhere(claim, seed, brief=brief)
+    return next((f"{trial.where}: {trial.detail}" for trial in tried if trial.contradicts), "")
 
 
 def needs(claim: Claim, others: Sequence[Claim] = (), seed: int = 0) -> tuple[HypothesisOutcome, ...]:

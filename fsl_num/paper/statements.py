@@ -7,12 +7,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from sympy import Add, Expr
 
 from fsl_num.claims.records import Judgement
-from fsl_num.claims.statements import Direction, Equivalent, NothingCompared, WithoutExponents
+from fsl_num.claims.statements import Direction, Equivalent, NothingCompared, OfFormulas, WithoutExponents
 from fsl_num.validation import Array
+from fsl_sym.proof.formulas import canonical
 
 Bounds = Mapping[str, tuple[float, float]]
+
+
+def multiple_of(order: Expr, unit: Expr) -> float:
+    """The number of times that a unit is in an expression: the constant of a bound, as it is printed.
+
+    >>> from fsl_sym.symbols import M, t
+    >>> multiple_of(2 * M + 2 * t, M + t)
+    2.0
+    """
+    order, own = canonical(order), canonical(unit)
+    factor, term = Add.make_args(own)[0].as_coeff_Mul()
+    number = order.coeff(term) / factor
+    if order != number * own:
+        raise ValueError(f"{order} is no multiple of {unit}")
+    return float(number)
 
 
 def power_law(direction: Direction = "both", /, **exponents: float) -> Equivalent:
@@ -30,7 +47,7 @@ def _monomial(exponents: Mapping[str, float], logs: Mapping[str, Array]) -> Arra
 
 
 @dataclass(frozen=True)
-class Ranges(WithoutExponents):
+class Ranges(OfFormulas, WithoutExponents):
     """Named numbers lie in ranges, ends included."""
 
     ranges: Bounds
@@ -69,7 +86,7 @@ class Ranges(WithoutExponents):
 
 
 @dataclass(frozen=True)
-class Between(WithoutExponents):
+class Between(OfFormulas, WithoutExponents):
     """Every measured number lies between its bounds, within a relative ``slack`` that the measurement itself needs.
 
     ``bounds``: name -> (low, high); ``wrong``: names of mutants and their bounds. A measurement is a sequence of

@@ -52,6 +52,17 @@ def test_a_hypothesis_that_is_left_out_is_noticed(claim_id):
         assert contradiction(shorter) != "", relation
 
 
+@pytest.mark.parametrize(("claim_id", "relation"), [
+    ("lemma:ke-power/kernel-window", "1 <= t"), ("lemma:convolution-kernel/attained", "1 <= t"),
+    ("approximation-error", "N >= 2 M (N - M is at least of the order of M)"),
+])  # fmt: skip
+def test_what_is_measured_beyond_a_hypothesis_refutes_a_claim_without_it_at_once(claim_id, relation):
+    subject = claim(claim_id)
+    assert verify(subject).passes
+    outcome = verify(replace(subject, hypotheses=tuple(kept for kept in subject.hypotheses if str(kept) != relation)))
+    assert outcome.verdict is Verdict.REFUTED and "fails though its hypotheses hold" in outcome.message
+
+
 def test_a_claim_without_it_is_refuted():
     outcome = verify(without(claim("weight-decay/law"), "s != 2"), "full")
     assert outcome.verdict is Verdict.REFUTED and "fails though its hypotheses hold" in outcome.message
@@ -71,8 +82,9 @@ def test_a_value_that_is_left_out_is_noticed_without_measuring_elsewhere(claim_i
 @pytest.mark.parametrize(
     ("claim_id", "range_of_s", "wider", "where"),
     [
-        ("eq:numerical_const_term/order", "s <= 1 - 1/beta", "s <= 3", "s = 3, beta = 2"),
+        ("eq:numerical_const_term/order", "s <= 1 - 1/beta", "s <= 3", "s = 2, beta = 2"),
         ("thm:fsl-zero-noise/batch-term", "0 < s <= 2 - 1/beta", "0 < s <= 11/5 - 1/beta", "s = 17/10, beta = 2"),
+        ("lem:bias_upper_bound/corrected", "s < 1", "s < 11/10", "s = 1, beta = 2"),
     ],
 )
 def test_a_range_of_s_wider_than_what_is_measured_is_noticed(claim_id, range_of_s, wider, where):

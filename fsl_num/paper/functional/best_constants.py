@@ -20,7 +20,7 @@ from fsl_num.paper.block_constants import AS_A_POWER, exact_powers
 from fsl_num.paper.functional.formulas import LAW
 from fsl_num.paper.functional.runs import bound, moderate_size
 from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
-from fsl_num.paper.statements import Between, power_law
+from fsl_num.paper.statements import Between, multiple_of, power_law
 from fsl_num.schedules import Constant
 from fsl_num.spectrum import trace
 from fsl_num.volterra import Problem, solve
@@ -136,11 +136,12 @@ def _best(sample: Sample) -> Between:
     beta = sample.point[1]
     size = moderate_size(beta)
     bounds, halved, lower, stable = {}, {}, {}, {}
+    least = 2.0 * multiple_of(OF_TWICE[0].left, LAW) / multiple_of(OF_TWICE[0].right, E)  # of 2 E over the law
     for stability in RATES:
         for horizon in spots(beta):
             name = number_name(stability, horizon)
             high = resolvent_supremum(beta, size, stability, horizon)
-            bounds[name] = (1.0, high)
+            bounds[name] = (least, high)
             halved[name] = (1.0, 1.0 / (1.0 - 0.5 * stability))
             lower[name] = (1.0 + 2.0 * MESH, high)
             stable[name] = (1.0, 0.975 / (1.0 - stability))  # 1/(1 - c) is what label noise reaches in the end
@@ -149,9 +150,10 @@ def _best(sample: Sample) -> Between:
         "a lower constant above 1": lower,
         "2.5 % below 1/(1-c)": stable,
     }
-    return Between(bounds, MESH, wrong)
+    return Between(bounds, MESH, wrong, formulas=OF_TWICE)
 
 
+OF_TWICE = (at_most(LAW, 2 * E), at_most(2 * E, BEST * LAW))
 LIMITS = (
     tends(LABEL_RATIO(t), t, oo, 1 / (1 - C_MAX)),
     replace(tends(SIGNAL_RATIO(t), t, oo, 1 / (1 - C_MAX**2)), where=Lt(s, 2 - 1 / beta)),
@@ -221,7 +223,7 @@ CLAIMS: tuple[Claim, ...] = (
         "With law = delta_M + e_M + int K_M gamma (e_M + sigma^2): law <= 2 E <= A law for every schedule "
         "with gamma <= gamma_max, A = sup_u R(u)/(gamma_max K_M(u)), R the resolvent of gamma_max K_M. The lower "
         "constant is reached as gamma tends to 0; A for a signal that ends at once and constant gamma_max.",
-        AllOf((at_most(LAW, 2 * E), at_most(2 * E, BEST * LAW))),
+        AllOf(OF_TWICE),
         (MODEL, "rho_- = rho_+ = 1 (the Volterra equation)",
          "0 <= gamma <= gamma_max, c = gamma_max tr(H)/2 = 0.2, 0.45",
          "adversarial schedules, sigma^2 = 0 and 1e6",

@@ -184,7 +184,7 @@ def _twice(sample: Sample) -> Between:
     limit = float((TWICE.right / (G_MAX * zeta(beta))).subs(beta, sample.beta))
     ranges, halves = ({"ratio": (end, end)} for end in (limit, limit / 2.0))
     near = {f"{share - 1:+.1%} of it": {"ratio": (share * limit, share * limit)} for share in (1 - _OFF, 1 + _OFF)}
-    return Between(ranges, slack, {"gamma tr(H)/2, as in the largest norm": halves, **near})
+    return Between(ranges, slack, {"gamma tr(H)/2, as in the largest norm": halves, **near}, formulas=(TWICE,))
 
 
 def _steep(s: Any, beta: Any) -> tuple[Any, Any]:

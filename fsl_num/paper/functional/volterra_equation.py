@@ -12,7 +12,7 @@ from fsl_num.paper.block_constants import UP_TO_CONSTANTS, given_constants
 from fsl_num.paper.functional.formulas import GAMMA
 from fsl_num.paper.functional.runs import equation_up_to_constants
 from fsl_num.paper.hypotheses import MODEL
-from fsl_num.paper.statements import Between
+from fsl_num.paper.statements import Between, multiple_of
 from fsl_num.validation import Array
 from fsl_num.volterra.mesh import gaussian_march
 from fsl_sym.proof import AllOf, at_most
@@ -26,6 +26,7 @@ EQUATION = (
     + Integral(forgetting_kernel(t - z) * GAMMA(z) * (RISK(z) + sigma**2), (z, 0, t))
 )  # fmt: skip
 """The right side of the Volterra equation."""
+CLOSURE = (at_most(EQUATION / 2, RISK(t)), at_most(RISK(t), 2 * EQUATION))
 
 
 @lru_cache(maxsize=64)
@@ -71,7 +72,9 @@ def _closure(sample: Sample) -> Between:
         "the lower constant 5 % larger": {name: (0.525, 2.0)},
         "the upper constant 2.5 % smaller": {name: (0.5, 1.95)},
     }
-    return Between({name: (0.5, 2.0)}, 0.01, wrong)
+    low, high = CLOSURE[0].left, CLOSURE[1].right
+    bounds = {name: (multiple_of(low, EQUATION), multiple_of(high, EQUATION))}
+    return Between(bounds, 0.01, wrong, formulas=CLOSURE)
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -80,7 +83,7 @@ CLAIMS: tuple[Claim, ...] = (
         "For Gaussian features E lies between 1/2 and 2 times delta_M + e_M + int K_M gamma (E + sigma^2), at every t "
         "and for every rate, small or not: the constants are those of rho_- = 1, rho_+ = 2 and of E for 2 E, whatever "
         "the spectrum.",
-        AllOf((at_most(EQUATION / 2, RISK(t)), at_most(RISK(t), 2 * EQUATION))),
+        AllOf(CLOSURE),
         (MODEL, "Gaussian features", "delta_M for M^-(s beta)", "M = 1, 30, 1000; gamma up to 0.999/tr(H)",
          UP_TO_CONSTANTS),
         closure_ratios, _closure, depends=("approximation-error",),

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sympy import Integral, Sum, exp, gamma, log, oo, zeta
+from sympy import Integral, S, Sum, exp, gamma, log, oo, zeta
 
 import fsl_num.spectrum as spectrum
 from fsl_num.claims.claim import Claim, Sample
@@ -46,6 +46,8 @@ from fsl_sym.spectrum import eigenvalue, forgetting_kernel, kernel_mass
 from fsl_sym.symbols import M, beta, j, t, z
 
 CONVOLUTION = Integral(forgetting_kernel(t - z) * forgetting_kernel(z), (z, 0, t))
+ITS_CONSTANT = tends(Integral(forgetting_kernel(t - z, oo) * forgetting_kernel(z, oo), (z, 0, t))
+                     / forgetting_kernel(t, oo), t, oo, zeta(beta))  # fmt: skip
 OF_ONE_FEATURE = Integral(exp(-2 * z) * exp(-2 * (t - z)), (z, 0, t)) / exp(-2 * t)
 
 
@@ -170,8 +172,9 @@ def _convolution(sample: Sample) -> Sharp:
     }
     if sample.beta == 2:  # 1/Gamma(-2 alpha) vanishes there, and with it the next term
         wrong = {"half the trace": zeta(beta) / 2 + third, "twice the trace": 2 * zeta(beta) + third}
-        return sharp(zeta(beta) + third, {"beta": sample.beta}, allowed, wrong, scale="t")
-    return sharp(zeta(beta) + second + third, {"beta": sample.beta}, allowed, wrong, scale="t")
+        second = S.Zero
+    near = sharp(ITS_CONSTANT.right + second + third, {"beta": sample.beta}, allowed, wrong, scale="t")
+    return replace(near, formulas=(ITS_CONSTANT,))
 
 
 def _mass(sample: Sample) -> Statement:
@@ -257,9 +260,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "cor: contraction/sharp", "cor: contraction", 769, "the constant of the subconvolution is the trace",
         "For M infinite (K * K)(t)/K(t) tends to tr(H); the next terms are of the orders t^(1/beta-1) and 1/t.",
-        tends(Integral(forgetting_kernel(t - z, oo) * forgetting_kernel(z, oo), (z, 0, t))
-              / forgetting_kernel(t, oo), t, oo, zeta(beta)),
-        (MODEL, INFINITE), of_infinite_size(_convolution_measured), _convolution,
+        ITS_CONSTANT, (MODEL, INFINITE), of_infinite_size(_convolution_measured), _convolution,
         role="own",
     ),
 )  # fmt: skip

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 import numpy as np
 from sympy import Function, Integer, KroneckerDelta, Sum, Symbol
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Joint, Ray
-from fsl_num.paper.model.formulas import CAPACITY, DELTA, EXACT, norm
+from fsl_num.paper.model.formulas import CAPACITY, DELTA, EXACT, amplitude, norm
 from fsl_num.paper.model.measurements import cloud
 from fsl_num.paper.model.spaces import LAST, SIZE, log_law, log_sums, own_eigenvalues
 from fsl_num.paper.model.tables import Interval, Numbers, table
@@ -58,6 +59,12 @@ def richer_ratios(sample: Sample) -> list[float]:
         larger = own_eigenvalues(sample, sample.point[1] + generator.uniform(0.1, 2.0))
         ratios.append(float((amplitudes**2 @ (1.0 / own_eigenvalues(sample))) / (amplitudes**2 @ (1.0 / larger))))
     return ratios
+
+
+def _richer_instances(sample: Sample) -> list[dict[Any, Any]]:
+    """Functions in both spaces: the first eigenfunction, of which both norms are the same, and another."""
+    known = {beta: sample.point[1], DELTA: 0.5, N: SIZE}
+    return [{**known, amplitude: lambda j: float(j == 1)}, {**known, amplitude: lambda j: float(j <= 2)}]
 
 
 def standardised(sample: Sample) -> Numbers:
@@ -110,7 +117,7 @@ CLAIMS: tuple[Claim, ...] = (
         at_most(norm(Integer(1)), norm(Integer(1), beta + DELTA)), (CAPACITY, "one orthonormal system"),
         richer_ratios,
         lambda sample: Interval(-np.inf, 1.0, 1e-12, attained=False),
-        derive=kernel_spaces.richer_derivation, family="spaces",
+        derive=kernel_spaces.richer_derivation, family="spaces", instances=_richer_instances,
         quoted=r"A smaller $\beta$ implies a slower eigenvalue decay, meaning a richer hypothesis space",
     ),
 )  # fmt: skip

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from sympy import Derivative, Function, Integral, Sum, Symbol, exp
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.paper.model.formulas import SOLUTIONS, SOLVED, Stated, continuous, gamma_at, moment_at, risk_at
-from fsl_num.paper.model.moments import MODEL, TIMES, history, intrinsic_path, models
+from fsl_num.paper.model.moments import MODEL, TIMES, gamma, history, intrinsic_path, models
 from fsl_num.paper.model.tables import Numbers, table
 from fsl_num.validation import Array
 from fsl_sym import model_identities as identities
@@ -89,6 +89,20 @@ def risk_sum(
     return {"2E": half * np.array(sums)}
 
 
+def _first_instances(sample: Sample) -> list[dict[Any, Any]]:
+    model, path = models(sample)["first"], intrinsic_path(sample, "first")
+
+    def noise(mode: int, time: float) -> float:
+        return float(model.noise(path(time))[mode - 1, mode - 1])
+
+    known = {
+        SIZE: MODEL, FEATURES: model.own.size, gamma_at: gamma, noise_at: noise,
+        Function("lambda"): lambda mode: model.own[mode - 1], Function("theta"): lambda mode: model.theta[mode - 1],
+        risk_at: lambda time: model.risk(path(time)) / 2,
+    }  # fmt: skip
+    return [{**known, t: time} for time in TIMES[:2]]
+
+
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "sec: proof_sketch/coordinate", "sec: proof_sketch", 696, "the second moment of one coordinate",
@@ -115,6 +129,7 @@ CLAIMS: tuple[Claim, ...] = (
             "lambda_j^2 outside": {"power": 2.0}, "the noise dropped": {"noise": 0.0}}),
         derive=lambda: (*stochastic.coordinate_derivation(), identities.top_risk_derivation()),
         depends=("sec: proof_sketch/coordinate", "eqn: pop-risk-top-M"), family="moments",
+        instances=_first_instances,
         quoted=r"\sum_{j=1}^M \lambda_j\int_{0}^{t} e^{-2\lambda_j (t-z)}\gamma(z) \EE[q_j(z)] \dd z"
                r" + \sum_{j=M+1}^{N}\lambda_j |\theta_{j}^{*}|^{2}",
     ),

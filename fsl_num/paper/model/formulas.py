@@ -41,7 +41,7 @@ spent = C / log(C)
 falling_peak = spent ** (-(1 + ALPHA - beta) / (2 + ALPHA))
 DELTA = Symbol("delta", positive=True)
 TERMS = Symbol("J", integer=True, positive=True)
-_a = Function("a")
+amplitude = Function("a")
 KURTOSES = {"gaussian": 3.0, "uniform": 1.8, "rademacher": 1.0, "laplace": 6.0}
 SPECTRUM = "lambda_j = j^-beta, beta > 1"
 TARGET = "theta_j^2 = j^-1 lambda_j^(s-1), s > 0"
@@ -93,4 +93,4 @@ INTRINSIC_SCHEME: Final = _intrinsic_scheme()
 
 def norm(order: Expr, capacity: Expr = beta) -> Sum:
     """The squared norm in H^order of a function with the coefficients a_j."""
-    return Sum(_a(j) ** 2 / (j**-capacity) ** order, (j, 1, N))
+    return Sum(amplitude(j) ** 2 / (j**-capacity) ** order, (j, 1, N))

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from sympy import Function, Identity, MatrixSymbol, Symbol, Trace
+from sympy import Function, Identity, MatrixSymbol, Rational, Symbol, Trace
 
 from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.statements import Joint, Ray
-from fsl_num.paper.model.formulas import CAPACITY, TERMS, fixed, norm, symmetric
+from fsl_num.paper.model.formulas import CAPACITY, TERMS, amplitude, fixed, norm, symmetric
 from fsl_num.paper.model.spaces import SIZE, basis, own_eigenvalues
 from fsl_num.paper.model.tables import Interval, Numbers, table
-from fsl_num.paper.statements import power_law
 from fsl_sym import kernel_spaces
 from fsl_sym.proof import AllOf, Hypothesis, Mean, at_most, equals, less, same_order
-from fsl_sym.symbols import beta
+from fsl_sym.symbols import N, beta
 
 norm_of_one = Function("q")
 _r1, _r2 = Symbol("r_1", positive=True), Symbol("r_2", nonnegative=True)
+
+ITS_ORDER = same_order(norm_of_one(_r2) / norm_of_one(_r1), TERMS ** (-beta * (_r1 - _r2)))
 
 
 def kernel_numbers(sample: Sample) -> Numbers:
@@ -70,7 +74,7 @@ def orders_of_norms(sample: Sample) -> list[Ray]:
     """The same ratio for single eigenfunctions e_J as J grows, r_1 = 3/2 and r_2 = 1/2."""
     logs = np.linspace(1.0, 12.0, 12)
     own = np.exp(logs) ** -sample.point[1]
-    return [Ray("one eigenfunction", logs, {"N": logs}, np.log(own**-0.5 / own**-1.5))]
+    return [Ray("one eigenfunction", logs, {"J": logs}, np.log(own**-0.5 / own**-1.5))]
 
 
 def _reproducing() -> tuple[AllOf, tuple[Hypothesis, ...]]:
@@ -91,9 +95,16 @@ def _reproducing() -> tuple[AllOf, tuple[Hypothesis, ...]]:
 REPRODUCING = _reproducing()
 
 
+def _nesting_instances(sample: Sample) -> list[dict[Any, Any]]:
+    known = {beta: sample.point[1], _r1: 1.5, _r2: 0.5, N: SIZE}
+    return [{**known, amplitude: lambda j: float(j == 1)}, {**known, amplitude: lambda j: float(j <= 2)}]
+
+
 def _nesting_statement(sample: Sample) -> Joint:
     ratios = Interval(-np.inf, 1.0, 1e-12, attained=False)
-    return Joint({"ratios": ratios, "order": power_law(N=-sample.point[1])})
+    return Joint(
+        {"ratios": ratios, "order": order_statement(ITS_ORDER, sample, r_1=Rational(3, 2), r_2=Rational(1, 2))}
+    )
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -116,14 +127,11 @@ CLAIMS: tuple[Claim, ...] = (
         "appendix_rkhs/nesting", "appendix_rkhs", 1280, "the spaces are nested",
         "H^r_1 lies in H^r_2 for r_1 > r_2 >= 0: the squared norms compare by at most lambda_1^(r_1 - r_2) = 1. On e_J "
         "the ratio is J^-(beta (r_1 - r_2)), so that they are different spaces.",
-        AllOf((
-            at_most(norm(_r2), norm(_r1)),
-            same_order(norm_of_one(_r2) / norm_of_one(_r1), TERMS ** (-beta * (_r1 - _r2))),
-        )),
+        AllOf((at_most(norm(_r2), norm(_r1)), ITS_ORDER)),
         (CAPACITY, less(_r2, _r1),
          "the a_j are the coefficients of any function, q(r) is the squared norm of e_J in H^r"),
         lambda sample: {"ratios": nesting_ratios(sample), "order": orders_of_norms(sample)}, _nesting_statement,
-        derive=kernel_spaces.nesting_derivation, family="spaces",
+        derive=kernel_spaces.nesting_derivation, family="spaces", instances=_nesting_instances,
         quoted=r"\mathcal{H}_K^{s_1} \subset \mathcal{H}_K^{s_2}",
     ),
 )  # fmt: skip

@@ -94,13 +94,13 @@ def noise_formula(sample: Sample, *, label: float = 1.0, mean: float = 0.0, four
     return covariances
 
 
-def noise_instances(sample: Sample, *, labels: bool = True) -> list[dict[Any, Any]]:
-    """What the letters of the bounds are in the extreme directions of normal features; of W H W' the root is W.
+def noise_instances(sample: Sample, family: str = "gaussian", *, labels: bool = True) -> list[dict[Any, Any]]:
+    """What the letters of the bounds are in the extreme directions of features; of W H W' the root is W.
 
     ``labels``: with their noise.
     """
-    least, most = best_constants(KURTOSES["gaussian"])
-    operators = gradient_noises("gaussian", sample)
+    least, most = best_constants(KURTOSES[family])
+    operators = gradient_noises(family, sample)
     if not labels:
         operators = tuple(replace(operator, value=operator.value - operator.noise * operator.base, noise=0.0)
                           for operator in operators)  # fmt: skip

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from sympy import MatrixSymbol, Max, Min, Trace
@@ -75,6 +74,12 @@ def _energies(family: str, sample: Sample) -> Sequence[Operator]:
     return operators
 
 
+def _energy_instances(sample: Sample) -> list[dict[Any, Any]]:
+    """Of the features alone: of normal ones the upper constant is reached, of uniform ones the lower."""
+    families = ("gaussian", "uniform")
+    return [known for family in families for known in noise_instances(sample, family, labels=False)]
+
+
 def _energy_statement(sample: Sample) -> Joint:
     parts: dict[str, Statement] = {}
     for family in ("gaussian", "uniform"):
@@ -92,7 +97,7 @@ CLAIMS: tuple[Claim, ...] = (
         (*formulas.ANY, *formulas.MEANS, "normal and uniform features", "sigma = 0 and E = 0 included"),
         lambda sample: {family: _energies(family, sample) for family in ("gaussian", "uniform")}, _energy_statement,
         depends=("lemma: noise-covariance-main",), family="gradient-noise",
-        instances=partial(noise_instances, labels=False),
+        instances=_energy_instances,
         quoted=r"\cR(\bv)\,\bm{n}^\top \nabla^2 \cR(\bv)\bm{n}",
     ),
     Claim(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sympy import Function, Integral, Sum, Symbol
 
@@ -48,6 +50,11 @@ def _critical_formula(sample: Sample, *, twice: float = 2.0, total: float = 1.0)
     return rates
 
 
+def _critical_instances(sample: Sample) -> list[dict[Any, Any]]:
+    return [{critical_rate: float(rate[0]), M: size, beta: sample.point[1]}
+            for size, rate in zip(MODEL_SIZES, _critical(sample).values(), strict=True)]  # fmt: skip
+
+
 def _noise_integrals(sample: Sample) -> list[Ray]:
     """int K_M (e_M + sigma^2) gamma dz with gamma = phi/B, as sigma^2, B and t grow from 1."""
     s, beta = sample.point
@@ -82,7 +89,7 @@ CLAIMS: tuple[Claim, ...] = (
         table(_critical_formula, 1e-8, {
             "sum gamma lambda_j/2 < 1": {"twice": 1e6, "total": 2e-6}, "1 for 2": {"twice": 1.0},
             "1/2 for 1": {"total": 0.5}}),
-        family="spaces",
+        family="spaces", instances=_critical_instances,
         quoted="for some sufficiently small constant $C > 0$",
     ),
     Claim(

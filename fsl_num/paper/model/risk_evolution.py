@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from sympy import Function, Integral
@@ -121,6 +121,12 @@ def all_noise_ratios(sample: Sample) -> list[float]:
     return [*ratios, _ratio(first, unlearned, 1.0), _ratio(first, slowest, 40.0)]
 
 
+def _ratio_instances(sample: Sample) -> list[dict[Any, Any]]:
+    """c at two times, and the constants of normal features between which it lies."""
+    return [{LEAST: 1.0, MOST: 2.0, t: 1.0, z: 0.0, _c: lambda *times, ratio=ratio: ratio}
+            for ratio in all_noise_ratios(sample)]  # fmt: skip
+
+
 def burst_constants(sample: Sample) -> tuple[list[float], float]:
     """What one function c(tau) would have to average to, for each mode, over a burst of noise; and the length of it.
 
@@ -187,7 +193,7 @@ CLAIMS: tuple[Claim, ...] = (
         "E tr(A_{t-tau}'HA_{t-tau} W'Sigma W) = (c E[E_tau] + sigma^2) tr(S A_{t-tau}'HA_{t-tau} S) with c = c(t, tau) "
         "in [2 rho_-, 2 rho_+]: the two bounds of the equation hold. For normal features c fills [2, 4].",
         EVOLUTION_BOUNDS, (*ANY, *EVOLUTION_LETTERS, "normal features"),
-        all_noise_ratios, lambda sample: Interval(2.0, 4.0, 1e-8),
+        all_noise_ratios, lambda sample: Interval(2.0, 4.0, 1e-8), instances=_ratio_instances,
         derive=stochastic.evolution_derivation, depends=("eq:risk-recursion", "lemma: noise-covariance"),
         family="moments", role="corrected",
     ),

@@ -104,13 +104,13 @@ def _against_top(sample: Sample) -> list[DrawnRay]:
 
 
 def _easier(sample: Sample) -> OverDraws:
-    s, _ = sample.point
-    excess = max(0.0, s - 1.0)
+    excess = max(0.0, sample.point[0] - 1.0)
+    printed = EASIER_TASKS.right.as_base_exp()[1] / beta
 
     def law(exponents: Exponents, logs: Logs) -> Any:
         return logs["floor"] - logs["top"] - (exponents["max(s - 1, 0)"] - excess) * logs["kappa"]
 
-    return OverDraws(law, {"max(s - 1, 0)": excess})
+    return OverDraws(law, {"max(s - 1, 0)": float(printed.subs(s, sample.s))})
 
 
 def _easier_mutants(sample: Sample) -> dict[str, Statement]:

@@ -92,7 +92,7 @@ def _rays(sample: Sample) -> tuple[Ray, ...]:
             near, [(9.0, 3.0, most - u, 100.0, -100.0 + 0.6 * u) for u in near],
         ),
         "noise before, sigma^2 alone": (time, [(9.0, 3.0, -1.0, 12.0 + u, -100.0) for u in time]),
-        "clean noise, sigma_0^2 alone": (time, [(12.0, 11.69, -1.0, 0.0, 12.0 + u) for u in time]),
+        "clean noise, sigma_0^2 alone": (time, [(LONGEST, LONGEST - 0.31, -1.0, 0.0, 12.0 + u) for u in time]),
         "clean noise, all but sigma_0^2": (
             near, [(12.0 + 1.7 * u, 11.0 - u, -1.0 - u, -100.0 + 0.6 * u, 100.0) for u in near],
         ),

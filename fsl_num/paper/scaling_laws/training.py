@@ -255,7 +255,9 @@ def decay_rays(
         "a - b decides, T alone varies, M = 10": (
             time, [_run(10.0, 10 ** (1.5 * beta + u), stable, 1e-200, 1.0, loud) for u in time],
         ),
-        "b tends to a": (near, [_run(1e6, 1e4, stable, 1.0 - 0.5 * 10**-u, 1.0, loud) for u in near]),
+        "b tends to a": (
+            near, [_run(1e6, 1e4, stable, 1.0 - 0.5 * 10**-u, 1.0, loud, 10 ** (-2 * u)) for u in near],
+        ),
         **further,
         **{
             f"{name} decides; a, b, B and sigma^2 vary": silent(_run(size, time, stable, 1e-3, 1.0, 1.0), sample)

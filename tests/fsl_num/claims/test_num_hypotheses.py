@@ -130,6 +130,19 @@ def test_a_range_that_reaches_beyond_what_is_measured_is_not_known(claim_id, mea
     assert verify(wider, at=[(1, 3)]).passes
 
 
+@pytest.mark.parametrize(
+    ("claim_id", "power"), [("lemma:ke-power/signal-window", Rational(51, 50)), ("lemma:convolution-kernel", 3)]
+)
+def test_a_range_with_another_power_of_the_size_is_not_known(claim_id, power):
+    """Near M = 1 both ranges end at t = 1."""
+    subject = claim(claim_id)
+    measured, stretched = at_most(t, M**beta), at_most(t, M ** (power * beta))
+    assert measured in subject.hypotheses
+    hypotheses = tuple(stretched if known == measured else known for known in subject.hypotheses)
+    outcome = verify(replace(subject, hypotheses=hypotheses))
+    assert outcome.verdict is Verdict.UNKNOWN and "its end is measured where it is" in outcome.message
+
+
 def test_what_is_chosen_freely_is_no_range():
     (relation,) = relations_of("constraint: a <= 1")
     assert str(relation) == "a <= 1"

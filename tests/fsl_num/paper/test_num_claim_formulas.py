@@ -4,11 +4,16 @@ from dataclasses import replace
 
 import pytest
 from proved_claims import PROVED
+from sympy import log
 
+from fsl_num.claims import registry
 from fsl_num.claims.formula_laws import parts_of
 from fsl_num.claims.proofs import unproved
+from fsl_num.claims.records import Verdict
 from fsl_num.claims.registry import theorem_files
-from fsl_sym.proof import AllOf, Formula
+from fsl_num.claims.verification import verify
+from fsl_sym.proof import AllOf, Formula, order_at_most
+from fsl_sym.symbols import D, s, t
 
 SECTIONS = ("model", "random_features", "empirical_laws")
 CLAIMS = {
@@ -36,3 +41,19 @@ def test_no_hypothesis_of_a_proved_claim_is_idle(name):
 def test_a_proof_of_one_claim_proves_no_other(name):
     claim_of_proof = CLAIMS[next(other_name for other_name in PROVED_HERE if other_name != name)]
     assert unproved(CLAIMS[name], claim_of_proof.derivations()) == "the proof ends in another formula"
+
+
+def test_the_logarithm_of_a_sum_is_judged():
+    subject = registry.claim("lemma:ke-power/signal-bound")
+    smaller = replace(subject, stated=order_at_most(subject.formula.left, t**-s / log(3 + t)))
+    outcome = verify(smaller)
+    assert outcome.verdict is Verdict.REFUTED and "drift" in outcome.message
+
+
+def test_a_letter_that_nothing_measured_names_is_named():
+    subject = registry.claim("lemma:ke-power/signal-bound")
+    other = replace(subject, stated=order_at_most(subject.formula.left, t**-s / log(3 + D)))
+    outcome = verify(other)
+    assert (
+        outcome.verdict is Verdict.UNKNOWN and "the formula holds D, and along what is measured only" in outcome.message
+    )
