@@ -22,6 +22,7 @@ from typing import Any, Final
 
 import numpy as np
 from sympy import Expr, Integer, Sum, Symbol, lambdify, sympify
+from sympy.core.alphabets import greeks
 from sympy.core.function import AppliedUndef
 
 from fsl_num.claims.claim import Claim, Sample
@@ -39,6 +40,7 @@ NOTHING: Final = -700.0
 """The logarithm by which rays name 0, near that of the smallest number in double precision; others may be below it."""
 _SIGNS: Final = ("<=", ">=", "!=", "<", ">", "=")
 _WORD: Final = re.compile(r"[A-Za-z]+(?:_[A-Za-z0-9]+)?|\d+(?:\.\d+)?(?:e-?\d+)?|[-+*/^() ]")
+_LETTER: Final = re.compile(rf"(?:[A-Za-z]|{'|'.join(greeks)})(?:_\w+)?")
 _FIXED: Final = re.compile(r"(\w+) the same along a ray$")
 _LETTERS: Final = {letter.name: letter for letter in vars(symbols).values() if isinstance(letter, Symbol)}
 
@@ -228,8 +230,9 @@ def unvaried(claim: Claim, reached: Reached) -> str:
              for letter in letters_of(relation)}  # fmt: skip
     for name, value in reached.values.items():
         letter = name.removesuffix("^2")
-        if value is not None and letter in _LETTERS and letter not in fixed:
-            return f"{name} has the value {math.exp(value):.3g} in all that is measured, and no hypothesis says so"
+        if value is not None and _LETTER.fullmatch(letter) and letter not in fixed:
+            known = 0.0 if value <= NOTHING else math.exp(value)
+            return f"{name} has the value {known:.3g} in all that is measured, and no hypothesis says so"
     return ""
 
 

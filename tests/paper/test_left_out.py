@@ -71,7 +71,8 @@ def test_a_claim_without_it_is_refuted():
 @pytest.mark.parametrize(
     ("claim_id", "relation", "letter"),
     [("weight-decay/law", "M = oo", "M"), ("cor: contraction/sharp", "M = oo", "M"),
-     ("sec: experiments/wsd-against-cosine", "sigma = 3", "sigma"), ("batch-switch/time-to-noise", "B = 1", "B")],
+     ("sec: experiments/wsd-against-cosine", "sigma = 3", "sigma"), ("batch-switch/time-to-noise", "B = 1", "B"),
+     ("data-quality/late-share", "sigma_0 = 0", "sigma_0")],
 )  # fmt: skip
 def test_a_value_that_is_left_out_is_noticed_without_measuring_elsewhere(claim_id, relation, letter):
     outcome = verify(without(claim(claim_id), relation))

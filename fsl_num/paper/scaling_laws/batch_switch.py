@@ -267,6 +267,8 @@ def _to_noise(sample: Sample) -> list[Ray]:
 
 
 _UNIT: Final = a * sigma**2 / B
+NOT_TOO_LATE: Final = at_most(LARGE / B, T ** ((1 - 1 / beta) / 2))
+"""T_2 of the order of sqrt(T) at most."""
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "batch-switch/memory", "eqn: fsl-simplified", 883, "what the kernel remembers of the small batch",
@@ -315,7 +317,7 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours: where label noise decides the risk of the large batch B_2 too, M infinite, a run that had the batch B "
         "comes to twice that risk at T_2 of the order (B_2/B)^(beta/(beta - 1)) after its switch, for every s and "
         "whatever T: in that time the kernel forgets all but B/B_2 of the noise.",
-        TO_NOISE, (MODEL, INFINITE, "B = 1 (the unit of batch sizes)", "T_2 up to sqrt(T)", UP_TO_CONSTANTS),
+        TO_NOISE, (MODEL, INFINITE, "B = 1 (the unit of batch sizes)", NOT_TOO_LATE, UP_TO_CONSTANTS),
         of_infinite_size(_to_noise),
         mutants=other_orders(TO_NOISE, the_ratio_itself=LARGE / B,
                               the_longer_the_later=T ** Rational(1, 20) * TO_NOISE.right,

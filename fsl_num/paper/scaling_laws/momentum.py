@@ -187,7 +187,8 @@ CLAIMS: tuple[Claim, ...] = (
         )),
         (MODEL, exact_powers(MODE_BY_MODE),
          at_most(a, 1), at_least(MU, 0), less(MU, 1), at_least(M, 2), "B so large that a/B is negligible",
-         "the second for one mode without noise, a lambda < (1 - sqrt(mu))/(1 + sqrt(mu)): its roots are real"),
+         "the second for one mode without noise, whose roots are real",
+         less(a * lam, (1 - sqrt(MU)) / (1 + sqrt(MU)))),
         _measured, _says, role="own", depends=("eqn: fsl-simplified",),
     ),
 )  # fmt: skip
