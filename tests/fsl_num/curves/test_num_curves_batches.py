@@ -338,7 +338,7 @@ def test_a_prediction_on_the_command_line_is_for_its_batch_size(fitted, runs, tm
     assert main(["predict", "--fit", "blind.json", *named, "--batch-size", "4"]) == 2
     assert "this fit knows no batch sizes" in capsys.readouterr().err
     assert main(["predict", "--fit", "fit.json", *named, "--batch-size", "0"]) == 2
-    assert "batch_sizes must be finite and positive" in capsys.readouterr().err
+    assert "--batch-size must be positive, got 0" in capsys.readouterr().err
 
 
 def test_a_comparison_names_the_laws_that_were_fitted(capsys):
