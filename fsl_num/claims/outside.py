@@ -84,14 +84,9 @@ class Elsewhere:
         return self.regime and not self.broken and self.judged is not None and not self.judged.holds
 
 
-def elsewhere(claim: Claim, seed: int = 0, *, brief: bool = False) -> Iterator[Elsewhere]:
+def elsewhere(claim: Claim, seed: int = 0) -> Iterator[Elsewhere]:
     """A claim at :data:`PLACES` and at the ends of the ranges of s that it says; by what it measures beyond its
-    hypotheses in each regime and at :data:`EASIEST`. ``brief``: beyond them alone, in its first regime."""
-    if claim.beyond is not None and brief:
-        points = [regime.samples(1, seed)[0] for regime in claim.regime_objects()[:1]]
-        yield from _beyond(claim, points, seed, brief=True)
-    if brief:
-        return
+    hypotheses in each regime and at :data:`EASIEST`."""
     ranged = any(_ends(claim))
     for point in PLACES:
         sample = Sample(regime_of(*point).name, *point, seed=seed)
@@ -101,15 +96,16 @@ def elsewhere(claim: Claim, seed: int = 0, *, brief: bool = False) -> Iterator[E
     for point, closed in _ends(claim):
         sample = Sample(regime_of(*point).name, *(point if closed else claim.moved(*point)), seed=seed)
         yield replace(_judged(claim, sample, "", None), regime=True)  # its hypotheses say that it is about the point
-    if claim.beyond is not None:
-        points = [regime.samples(1, seed)[0] for regime in claim.regime_objects()]
-        yield from _beyond(claim, [*points, EASIEST], seed)
+    yield from _beyond(claim, seed)
 
 
-def _beyond(claim: Claim, points: Sequence[tuple[Any, Any]], seed: int, *, brief: bool = False) -> Iterator[Elsewhere]:
-    """A claim by what it measures beyond its hypotheses; ``brief``: judged only where all of them hold after all."""
-    assert claim.beyond is not None
-    for point in points:
+def _beyond(claim: Claim, seed: int, *, brief: bool = False) -> Iterator[Elsewhere]:
+    """A claim by what it measures beyond its hypotheses; ``brief``: in its first regime alone, and judged only where
+    all of them hold after all."""
+    if claim.beyond is None:
+        return
+    points = [regime.samples(1, seed)[0] for regime in claim.regime_objects()]
+    for point in points[:1] if brief else [*points, EASIEST]:
         sample = Sample(regime_of(*point).name, *claim.moved(*point), seed=seed)
         for name, measured in claim.beyond(sample).items():
             if not brief or not broken(claim, sample, measured):
@@ -160,8 +156,11 @@ def _of_parts(statement: Any, measured: Any) -> Any:
 
 
 def contradiction(claim: Claim, seed: int = 0, *, brief: bool = False) -> str:
-    """Where a claim fails though all of its hypotheses hold, beside the points of a profile; "" where nowhere."""
-    tried = elsewhere(claim, seed, brief=brief)
+    """Where a claim fails though all of its hypotheses hold, beside the points of a profile; "" where nowhere.
+
+    ``brief``: only by what it measures beyond its hypotheses, in its first regime.
+    """
+    tried = _beyond(claim, seed, brief=True) if brief else elsewhere(claim, seed)
     return next((f"{trial.where}: {trial.detail}" for trial in tried if trial.contradicts), "")
 
 

@@ -160,9 +160,11 @@ def without_points(cell: str) -> str:
 
 
 def _reads(cell: str) -> bool:
-    with suppress(ValueError, OverflowError):
-        return bool(number_of(cell)) or True
-    return False
+    try:
+        number_of(cell)
+    except (ValueError, OverflowError):
+        return False
+    return True
 
 
 def unwrapped(text: str) -> str:

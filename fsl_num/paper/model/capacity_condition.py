@@ -11,7 +11,7 @@ from sympy import Function, Integer, KroneckerDelta, Sum, Symbol
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Joint, Ray
-from fsl_num.paper.model.formulas import CAPACITY, DELTA, EXACT, amplitude, norm
+from fsl_num.paper.model.formulas import CAPACITY, DELTA, EXACT, in_two_spaces, norm
 from fsl_num.paper.model.measurements import cloud
 from fsl_num.paper.model.spaces import LAST, SIZE, log_law, log_sums, own_eigenvalues
 from fsl_num.paper.model.tables import Interval, Numbers, table
@@ -62,9 +62,7 @@ def richer_ratios(sample: Sample) -> list[float]:
 
 
 def _richer_instances(sample: Sample) -> list[dict[Any, Any]]:
-    """Functions in both spaces: the first eigenfunction, of which both norms are the same, and another."""
-    known = {beta: sample.point[1], DELTA: 0.5, N: SIZE}
-    return [{**known, amplitude: lambda j: float(j == 1)}, {**known, amplitude: lambda j: float(j <= 2)}]
+    return in_two_spaces({beta: sample.point[1], DELTA: 0.5, N: SIZE})
 
 
 def standardised(sample: Sample) -> Numbers:

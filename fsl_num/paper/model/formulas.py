@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from sympy import Expr, Function, Identity, Sum, Symbol, log
 
@@ -94,3 +95,8 @@ INTRINSIC_SCHEME: Final = _intrinsic_scheme()
 def norm(order: Expr, capacity: Expr = beta) -> Sum:
     """The squared norm in H^order of a function with the coefficients a_j."""
     return Sum(amplitude(j) ** 2 / (j**-capacity) ** order, (j, 1, N))
+
+
+def in_two_spaces(known: Mapping[Any, Any]) -> list[dict[Any, Any]]:
+    """Values of letters, with the coefficients of two functions: e_1, whose norms are the same, and e_1 + e_2."""
+    return [{**known, amplitude: lambda j: float(j == 1)}, {**known, amplitude: lambda j: float(j <= 2)}]

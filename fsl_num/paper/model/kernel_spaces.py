@@ -11,7 +11,7 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.statements import Joint, Ray
-from fsl_num.paper.model.formulas import CAPACITY, TERMS, amplitude, fixed, norm, symmetric
+from fsl_num.paper.model.formulas import CAPACITY, TERMS, fixed, in_two_spaces, norm, symmetric
 from fsl_num.paper.model.spaces import SIZE, basis, own_eigenvalues
 from fsl_num.paper.model.tables import Interval, Numbers, table
 from fsl_sym import kernel_spaces
@@ -96,8 +96,7 @@ REPRODUCING = _reproducing()
 
 
 def _nesting_instances(sample: Sample) -> list[dict[Any, Any]]:
-    known = {beta: sample.point[1], _r1: 1.5, _r2: 0.5, N: SIZE}
-    return [{**known, amplitude: lambda j: float(j == 1)}, {**known, amplitude: lambda j: float(j <= 2)}]
+    return in_two_spaces({beta: sample.point[1], _r1: 1.5, _r2: 0.5, N: SIZE})
 
 
 def _nesting_statement(sample: Sample) -> Joint:
