@@ -175,6 +175,15 @@ class Claim:
         derived = () if self.derive is None else self.derive()
         return (derived,) if isinstance(derived, Derivation) else tuple(derived)
 
+    @property
+    def derived(self) -> Mapping[str, Any]:
+        """What this process has derived of the claim, for another one to :meth:`take`."""
+        return {name: vars(self)[name] for name in ("formula", "_derived") if name in vars(self)}
+
+    def take(self, derived: Mapping[str, Any]) -> None:
+        """Keep what another process has derived (see :attr:`derived`), so that it is not derived again."""
+        vars(self).update(derived)
+
     def says(self, sample: Sample) -> Statement:
         """The claim in numbers at a sample."""
         if self.statement is not None:

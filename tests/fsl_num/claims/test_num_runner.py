@@ -12,9 +12,11 @@ from fsl_num.claims import registry, runner
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.points import PAPER_POINT
+from fsl_num.claims.proofs import unproved
 from fsl_num.claims.records import Erratum, Judgement, Verdict
 from fsl_num.claims.statements import POWER_DRIFT, SLOW_DRIFT, Equivalent, Joint, Ray, Sharp
 from fsl_num.claims.verification import samples_of
+from fsl_num.workers import Processes
 from fsl_sym.proof import AllOf, Defined, Derivation, Identity, Step, equals
 from fsl_sym.symbols import T, a, b
 
@@ -317,6 +319,15 @@ def test_an_executor_changes_nothing_but_the_time():
     alone = runner.verify_all([PRINTED, ALONE])
     assert [replace(outcome, seconds=0.0) for outcome in found] == [replace(outcome, seconds=0.0) for outcome in alone]
     assert {outcome.claim_id for outcome in seen} == {PRINTED, CORRECTED, ALONE}
+
+
+def test_what_a_worker_has_derived_is_not_derived_again():
+    subject = registry.claim("lemma: N-exp-decay")
+    before = subject.derivations()
+    with Processes(1) as executor:
+        runner.verify_all([subject.id], executor=executor)
+    assert subject.derivations() == before and subject.derivations() is not before
+    assert unproved(subject) == ""  # what came over still proves it
 
 
 @pytest.mark.parametrize(
