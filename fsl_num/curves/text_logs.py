@@ -45,8 +45,9 @@ _IN_EPOCH = re.compile(  # Train: 0 [ 50/90 (4%)], Epoch: [0][50/90], Epoch 1/9,
     r"(?P<count>\d{1,9}) ?/ ?(?P<all>\d{1,9})\b",
     re.IGNORECASE,
 )
-_BLOCK = re.compile(r"\[step=(\d+)(?:/\d+)?(?:,[^\[\]]*)?\]\s*$")  # of OLMo, with a metric in each of the next lines
-_IN_BLOCK = re.compile(rf"(?:\d{{4}}-\S+)?\s{{2,}}(?P<pair>[A-Za-z][^=|]*=(?:{_NUMBER}))\s*$")
+# of OLMo and of Composer, with a metric in each of the next lines
+_BLOCK = re.compile(r"\[(?:step|batch)=(\d+)(?:/\d+)?(?:,[^\[\]]*)?\]:?\s*$")
+_IN_BLOCK = re.compile(rf"(?:\d{{4}}-\S+)?\s{{2,}}(?:Train )?(?P<pair>[A-Za-z][^=|:]*(?:=|: )(?:{_NUMBER}))\s*$")
 _VALIDATION = re.compile(r"\b(validation|valid|eval|test) loss at\b", re.IGNORECASE)
 
 
