@@ -126,7 +126,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
         end = text.find("\n", start + PIECE) + 1 or len(text)
         for line in text[start:end].splitlines():
             number += 1
-            ruled = "|" in line and "---" in line and not line.strip(" \t|:-")  # below a header in Markdown
+            ruled = "---" in line and not line.strip(" \t|:+-")  # about a header, in Markdown or as Spark shows it
             hint = number == 1 and line.strip()[:-1].lower() in ("sep=", "sep")  # for Excel
             if line.strip() and not line.lstrip().startswith(("#", "%")) and not ruled and not hint:
                 yield number, line

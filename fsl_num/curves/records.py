@@ -82,6 +82,7 @@ def _tables(value: Any, path: tuple[str, ...], name: str, around: Mapping[int, t
         return
     if not isinstance(value, Mapping):
         return
+    value = {key: list(cells.values()) if _of_pandas(cells) else cells for key, cells in value.items()}
     if ends := _line(value):
         steps, values = (value[end] for end in ends)
         context = value.get("context")  # of Aim: {"subset": "val"}
@@ -137,6 +138,15 @@ def _line(value: Any) -> tuple[str, str] | None:
             if ends[0] in lists and lists[ends[0]] == lists.get(ends[1]) and not any(map(meaning, {*lists} - {*ends})):
                 return ends
     return None
+
+
+def _of_pandas(cells: Any) -> bool:
+    """Whether a value is a column as ``DataFrame.to_json`` writes it: {"0": 3.0, "1": 2.5}."""
+    return (
+        isinstance(cells, Mapping)
+        and [*cells] == [str(row) for row in range(len(cells))]
+        and _scalars([*cells.values()])
+    )
 
 
 def _scalars(value: Any) -> bool:

@@ -9,7 +9,7 @@ from fsl_num.curves.columns import meaning
 from fsl_num.curves.curve import CurveError
 from fsl_num.curves.logs import curve_from
 from fsl_num.curves.loss_units import in_nats
-from fsl_num.curves.reading import read_curve
+from fsl_num.curves.reading import read_curve, read_curves
 from fsl_num.curves.reshape import by_split
 from fsl_num.curves.runs import Series
 from fsl_num.curves.tables import Table
@@ -238,3 +238,20 @@ def test_masked_numbers_of_a_table_are_none():
     assert curve_from(table | {"loss": np.ma.array([3.0, 2.7, 2.5])}).loss.tolist() == [3.0, 2.7, 2.5]
     with pytest.raises(CurveError, match=r"one length, got \{'step': 3, 'lr': 3, 'loss': \(3, 1\)\}"):
         curve_from(table | {"loss": np.ones((3, 1))})
+
+
+@pytest.mark.parametrize(
+    ("head", "row", "tail"),
+    [
+        ("", 'ts=2026-01-01T10:00:00Z level=info step={0} loss={1} lr=1e-3 msg="train step"\n', ""),
+        ("+---+---+---+\n|step|lr|loss|\n+---+---+---+\n", "|{0}|1e-3|{1}|\n", "+---+---+---+\n"),
+        ("step,lr,name,loss\n", "{0},1e-3,train,9\n{0},1e-3,eval,{1}\n", ""),
+        ('{"step":{"0":50,"1":100},"lr":{"0":1e-3,"1":1e-3},"loss":{"0":3.0,"1":2.5}}', "", ""),
+    ],
+    ids=["logfmt", "as Spark shows a table", "names of splits", "DataFrame.to_json"],
+)
+def test_what_other_tools_write_is_read(head, row, tail, tmp_path):
+    path = tmp_path / "run.log"
+    path.write_text(head + row.format(50, 3.0) + row.format(100, 2.5) + tail)
+    [curve] = read_curves(path)
+    assert curve.step.tolist() == [50, 100] and curve.loss.tolist() == [3.0, 2.5]
