@@ -233,10 +233,10 @@ def json_option(**settings: Any) -> Option:
     return flag("--json", "as JSON", **settings)
 
 
-def columns_option(example: str, **settings: Any) -> Option:
-    """``--columns``, of whatever reads a log."""
+def columns_option(example: str, of: str = "a log", **settings: Any) -> Option:
+    """``--columns``, of whatever reads a log or another table."""
     return Option(
-        "--columns", metavar=example, help="of a log, which column is what: by name or position from 0", **settings
+        "--columns", metavar=example, help=f"of {of}, which column is what: by name or position from 0", **settings
     )
 
 

@@ -8,8 +8,9 @@ import click
 
 from fsl_num.cli.fit import level_of, level_option
 from fsl_num.cli.inputs import InputError, real_number, refused
-from fsl_num.cli.options import REAL, Arguments, Command, Names, Option, Read, json_option
+from fsl_num.cli.options import REAL, Arguments, Command, Names, Option, Read, columns_option, json_option
 from fsl_num.cli.output import PICTURE_HELP, Outputs, counted, show_json
+from fsl_num.cli.rates import columns_of
 
 
 def run_sizes(arguments: Arguments) -> int:
@@ -29,12 +30,13 @@ def run_sizes(arguments: Arguments) -> int:
         if len(tables) != 1:
             raise InputError(f"{arguments.table!r} holds {len(tables)} tables; the runs must stand in one, a row each")
         laws = [law for law in SIZE_LAWS if law != "regression" or arguments.law in (AUTO, law)]  # it takes seconds
-        errors = held_out_errors(tables[0], counted("fitted without the largest size", "law", laws))
+        columns = columns_of(arguments.columns)
+        errors = held_out_errors(tables[0], counted("fitted without the largest size", "law", laws), columns=columns)
         asked = best_law(errors) if arguments.law == AUTO else arguments.law
         fits: dict[str, Any] = {}
         for law in counted("fitted", "law", [asked, *(law for law in laws if law != asked)]):
             try:
-                fits[law] = fit_final_losses(tables[0], law, level=level)
+                fits[law] = fit_final_losses(tables[0], law, columns=columns, level=level)
             except ValueError:
                 if law == asked:
                     raise
@@ -66,6 +68,7 @@ COMMANDS = {
             Option("--compute", type=REAL, choice="budget", help="the best size, batch size and steps for N B K = X"),
             Option("--data", type=REAL, choice="budget",
                    help="the best batch size and steps for B K = X, at the largest size"),
+            columns_option("model_size=A,loss=B", of="the table"),
             level_option(),
             Option("--plot", metavar="FILE", help=f"draw the losses and the law {PICTURE_HELP}"),
             json_option(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -43,6 +43,15 @@ def last_batch(plan: Plan) -> float:
     return float(np.exp(np.log(sizes[starts[0] :]).mean()))
 
 
+def knows_batches(law: Law) -> TypeGuard[FunctionalLaw]:
+    """Return whether the batch size enters a law.
+
+    >>> knows_batches(FunctionalLaw(batches=True)), knows_batches(FunctionalLaw())
+    (True, False)
+    """
+    return isinstance(law, FunctionalLaw) and law.batches
+
+
 def with_batches(law: FunctionalLaw, plans: Sequence[Plan]) -> FunctionalLaw:
     """Return the law with batch sizes where all plans say theirs; with the median of their last as reference.
 
@@ -68,7 +77,7 @@ def batch_words(law: Law, plans: Sequence[Plan]) -> tuple[str, bool]:
     low, high = batch_range(plans)
     if law.final_only or high <= _ALIKE * low:
         return "", False
-    if isinstance(law, FunctionalLaw) and law.batches:
+    if knows_batches(law):
         share = f"(B/{law.reference_batch:g})"
         form = f"steps lengthen as {share}^r, noise falls as {share}^-(q (1 - r))"
         return (
@@ -94,7 +103,7 @@ def other_batches(law: Law, plan: Plan, fitted: Sequence[Plan]) -> float:
     >>> other_batches(law, Plan([0.1], batch_sizes=64), fitted), other_batches(law, Plan([0.1]), fitted)
     (2.0, 1.0)
     """
-    if not isinstance(law, FunctionalLaw) or not law.batches or not fitted or plan.batches_unsaid:
+    if not knows_batches(law) or not fitted or plan.batches_unsaid:
         return 1.0
     (least, most), (low, high) = batch_range([plan]), batch_range(fitted)
     return max(most / high, low / least, 1.0)
@@ -107,7 +116,7 @@ def asked_batch(law: Law, batch_size: Any) -> float:
     (16.0, 1.0)
     """
     size = positive("batch_size", batch_size)
-    if isinstance(law, FunctionalLaw) and law.batches and size == 1.0:
+    if knows_batches(law) and size == 1.0:
         raise ValueError(
             "batch_size must not be 1, which says none: this fit would take it for its reference,"
             f" {law.reference_batch:g}; where updates of one sample are meant, say all batch sizes in tokens, those of"
@@ -123,7 +132,7 @@ def said_batches(law: Law, batch_sizes: Array | float) -> Array:
     [8.0, 8.0]
     """
     sizes = np.asarray(batch_sizes, dtype=np.float64)
-    if isinstance(law, FunctionalLaw) and law.batches and (sizes == 1.0).all():
+    if knows_batches(law) and (sizes == 1.0).all():
         return np.full_like(sizes, law.reference_batch)
     return sizes
 
@@ -148,7 +157,7 @@ def at_batch(law: Law, theta: Array, batch_size: float) -> tuple[Law, Array]:
     >>> single.names, scaled.tolist()
     (('L0', 'A', 'B', 's', 'c', 'gamma', 'c_e', 'p'), [2.0, 0.5, 0.2, 0.5, 18.0, 0.5, 10.0, 0.8])
     """
-    if not isinstance(law, FunctionalLaw) or not law.batches:
+    if not knows_batches(law):
         return law, theta
     values = dict(zip(law.names, np.moveaxis(np.asarray(theta), -1, 0), strict=True))
     larger = np.log((law.reference_batch if batch_size == 1.0 else batch_size) / law.reference_batch)

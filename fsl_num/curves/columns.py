@@ -35,8 +35,6 @@ UNITS = ("auto", "nats", "bits", "perplexity")
 
 _HELD_OUT = frozenset({"val", "valid", "validation", "eval", "evaluation", "test", "dev", "heldout", "holdout"})
 _TRAINED_ON = frozenset({"train", "training", "trn"})
-SPLITS = frozenset({"split", "phase", "mode", "stage", "subset", "set", "type", "kind", "event"})
-"""Plain names of columns that say of each row whether it is of training or of validation."""
 _LOSS = frozenset({"loss", "losses", "ce", "crossentropy", "nll", "perplexity", "ppl", "bpb", "bpt", "bpc"})
 _UNIT = {"perplexity": "perplexity", "ppl": "perplexity", "bpb": "bits", "bpt": "bits", "bpc": "bits", "bits": "bits"}
 _NO_LOSS = frozenset(

@@ -126,7 +126,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
         end = text.find("\n", start + PIECE) + 1 or len(text)
         for line in text[start:end].splitlines():
             number += 1
-            ruled = "|" in line and "---" in line and not line.strip(" \t|:-")  # below a header in Markdown
+            ruled = "---" in line and not line.strip(" \t|:+-")  # about a header, in Markdown or as Spark shows it
             hint = number == 1 and line.strip()[:-1].lower() in ("sep=", "sep")  # for Excel
             if line.strip() and not line.lstrip().startswith(("#", "%")) and not ruled and not hint:
                 yield number, line
@@ -135,6 +135,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 def _table_of_cells(path: Path, name: str, lines: Iterator[tuple[int, str]], header: bool) -> Table:
     begin = list(islice(lines, 50))
+    no_log = _NO_LOG + NO_STEP * any("'epoch':" in line for _, line in begin)
     _check_lengths(path, begin)
     delimiter = _delimiter(path, [line for _, line in begin])
     lines = chain(begin, lines)
@@ -155,7 +156,8 @@ def _table_of_cells(path: Path, name: str, lines: Iterator[tuple[int, str]], hea
         names, lines = [str(index) for index in range(len(names))], chain([first], lines)
     doubled = sorted(name for name, count in Counter(names).items() if count > 1 and name)
     if doubled:
-        raise CurveError(f"{path}: the header names {doubled[0]!r} twice; rename one of them", first[0])
+        words = f"the header names {doubled[0]!r} twice; rename one of them" if any(map(meaning, names)) else no_log
+        raise CurveError(f"{path}: {words}", first[0])
     least = len(names)
     while least and names[least - 1] == "":
         least -= 1  # a delimiter at the end of the line: there may be cells beneath, or none
@@ -172,7 +174,7 @@ def _table_of_cells(path: Path, name: str, lines: Iterator[tuple[int, str]], hea
             if not least <= len(row) <= len(names):
                 words = f"{len(row)} cells where the header has {len(names)} ({', '.join(names)}); {_CUT}"
                 if not any(map(meaning, names)):
-                    words = _NO_LOG + NO_STEP * any("'epoch':" in cell for cell in row)
+                    words = no_log
                 raise CurveError(f"{path}: {words}", number)
             if len(row) < len(names):
                 row += [""] * (len(names) - len(row))

@@ -13,6 +13,10 @@ from fsl_num.curves.rates import BETWEEN, MEANT_TOKENS, WARMUP_SHAPES, rates_of_
 from fsl_num.results import Result, as_loss, first_and_last, html_table
 from fsl_num.validation import Array, as_array, instance_of, one_of, positive, real_number, whole_count, whole_size
 
+_POSITIVE = (
+    "loss must be positive, got {}; drop the row, undo the logarithm, or add a constant to all losses that may go below"
+    " 0, as minus the log-likelihood of a density does"
+)
 _AGAIN = (
     "step {} does not come after the one before it: where a resumed run did steps again, keep the last of them with"
     " restarts='keep-last' (--restarts keep-last); where it went on and only counts anew, add the steps done before;"
@@ -86,7 +90,7 @@ class LossCurve(Result):
             raise TypeError(f"rows must be whole numbers, one a row, got dtype {rows.dtype}")
         step = _column("step", self.step, rows, loss.size)
         loss = _column("loss", self.loss, rows, loss.size)
-        _first(loss <= 0.0, rows, "loss must be positive, got {}; drop the row, or undo the logarithm", loss)
+        _first(loss <= 0.0, rows, _POSITIVE, loss)
         _first(step < 0, rows, "step must be at least 0, got {}", step)
         _first(step > 2.0**53, rows, f"step {{}} is beyond 2^53: {MEANT_TOKENS}", step)
         _first(step != np.floor(step), rows, "step must be a whole number of updates, got {}", step)
@@ -198,6 +202,8 @@ class LossCurve(Result):
         [0.1, 0.1, 0.1]
         """
         whole_size("warmup", warmup, infinite=False, least=0)
+        if self.lr is None:
+            raise CurveError(f"{self.name}: no row has a rate of its own, its schedule says them: take plan.rates")
         return rates_of_rows(self.step, self.lr, warmup=warmup, warmup_shape=self.warmup_shape, between=self.between)
 
     @property

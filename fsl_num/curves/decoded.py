@@ -40,14 +40,15 @@ _FOREIGN: Final[Mapping[bytes, str]] = {
     b":W&B": "a run as Weights & Biases keeps it: export its charts or its history as CSV",
     b"SQLite format 3": "a database: export the table as CSV",
 }
+_UNMARKED: Final = (("utf-16-le", 1), ("utf-16-be", 0))  # every second byte of plain text is zero there, from which on
 _MARKS: Final[Mapping[bytes, str]] = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 
 
 def text_of(path: Path, content: bytes) -> str:
     """Return the text that the bytes of a file are; CurveError where they are none.
 
-    >>> text_of(Path("run.csv"), "step".encode("utf-16"))
-    'step'
+    >>> text_of(Path("run.csv"), "step".encode("utf-16")), text_of(Path("run.csv"), "step".encode("utf-16-be"))
+    ('step', 'step')
     """
     for mark, encoding in _MARKS.items():
         if content.startswith(mark):
@@ -55,7 +56,10 @@ def text_of(path: Path, content: bytes) -> str:
                 return content.decode(encoding)
             except UnicodeDecodeError as error:
                 raise CurveError(f"{path}: begins like {encoding} but is not ({error}); save it as UTF-8") from error
-    if b"\x00" in content[:4096] or b"\x00" in content:
+    if b"\x00" in content:
+        for encoding, first in _UNMARKED:
+            if len(content) % 2 == 0 and not any(content[first::2]) and b"\x00" not in content[1 - first :: 2]:
+                return content.decode(encoding)
         raise CurveError(f"{path}: holds zero bytes, so it is no text; save the table as CSV in UTF-8")
     try:
         return content.decode("utf-8")

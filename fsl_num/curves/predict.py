@@ -21,7 +21,7 @@ from fsl_num.curves.search import independent_rows
 from fsl_num.curves.sizes import sizes_of
 from fsl_num.curves.unseen import words_of_prediction
 from fsl_num.results import Result, as_loss, first_and_last, how_well, html_table, times
-from fsl_num.validation import Array, instance_of, real_number
+from fsl_num.validation import Array, instance_of, known_options, real_number
 
 if TYPE_CHECKING:
     from fsl_num.curves.result import FitResult
@@ -201,6 +201,7 @@ def predict(
     result: FitResult, schedule: Any, level: float | None = 0.9, *, after: LossCurve | None = None, **known: Any
 ) -> Prediction:
     """Return the losses that a fit predicts for a schedule; see :meth:`fsl_num.curves.result.FitResult.predict`."""
+    known_options("of a prediction", known, ("recorded", "warmup", "model_size"))
     run = result.as_fitted(schedule) if isinstance(schedule, LossCurve) else None
     plan = as_plan(schedule if run is None else run, **known)
     if plan.times[-1] < SHORTEST * result.reach:

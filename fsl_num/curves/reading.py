@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -20,6 +20,8 @@ from fsl_num.validation import described, entries, path_like
 
 MOST_FILES: Final = 1000
 """Files of a folder that are read as the logs of one run, at most."""
+
+_SHOWN = 4  # names of logs in a sentence
 
 
 def read_curve(path: Any, **options: Any) -> LossCurve:
@@ -190,10 +192,16 @@ def _is_beside(source: Source, parts: Source) -> bool:
 
 def _without(parts: Source, whole: Sequence[Source], role: str) -> list[Source]:
     """The whole runs, those of the same folder with the word that its logs without this role are left out."""
-    names = ", ".join(dict.fromkeys(table.name for table in parts.tables))
-    missing = "learning rates (--rates FILE says them)" if role == "lr" else "losses"
-    note = f"left out of the folder: {names}, with no {missing}"
-    return [replace(source, beside=(note,)) if _is_beside(source, parts) else source for source in whole]
+    missing = "no learning rates (--rates FILE says them)" if role == "lr" else "no losses"
+    note = _left_out(dict.fromkeys(table.name for table in parts.tables), missing)
+    return [replace(source, beside=(*source.beside, note)) if _is_beside(source, parts) else source for source in whole]
+
+
+def _left_out(logs: Iterable[str], why: str) -> str:
+    """That logs of a folder are not read, and what they have."""
+    names = list(logs)
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"left out of the folder: {', '.join(names[:_SHOWN])}{more}, with {why}"
 
 
 def _sources(path: Any, header: bool) -> list[Source]:
@@ -202,10 +210,10 @@ def _sources(path: Any, header: bool) -> list[Source]:
         if len(files) > 1 or not os.path.isdir(files[0]):
             read = (read_tables(file, header=header, rates=len(files) > 1) for file in files)
             return [Source(files, tuple(table for tables in read for table in tables))]
-        logs = _logs_in(Path(files[0]))
+        logs, beside = _logs_in(Path(files[0]))
         runs = {name: tables for name, tables in logs.items() if not any(map(lacks, by_run(tables).values()))}
     parts = tuple(table for name, tables in logs.items() if name not in runs for table in tables)
-    sources = [Source(files, tuple(tables), name) for name, tables in runs.items()]
+    sources = [Source(files, tuple(tables), name, beside) for name, tables in runs.items()]
     return [*sources, *([Source(files, parts)] if parts else [])]
 
 
@@ -226,8 +234,9 @@ def _located(paths: Sequence[Any]) -> Iterator[None]:
         raise located from error
 
 
-def _logs_in(folder: Path) -> dict[str, list[Table]]:
-    """The tables of the files of a folder that hold a loss or a learning rate, by the names of the files."""
+def _logs_in(folder: Path) -> tuple[dict[str, list[Table]], tuple[str, ...]]:
+    """The tables of the files of a folder that hold a loss or a learning rate, by the names of the files; and what is
+    left out of others: among logs a single record is a configuration, or sums a run up."""
     every = (Path(inside, name) for inside, _, names in os.walk(folder) for name in names)
     files = sorted(islice((entry for entry in every if entry.is_file()), MOST_FILES + 1))
     if len(files) > MOST_FILES:
@@ -244,4 +253,7 @@ def _logs_in(folder: Path) -> dict[str, list[Table]]:
             logs[name] = useful
     if not logs:
         raise CurveError(f"{folder}: a folder with no log that names a loss or a learning rate; give the files{others}")
-    return logs
+    single = [name for name, tables in logs.items() if all(len(table.rows) == 1 for table in tables)]
+    if not 0 < len(single) < len(logs):
+        return logs, ()
+    return {name: logs[name] for name in logs if name not in single}, (_left_out(single, "a single record"),)

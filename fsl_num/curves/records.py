@@ -14,6 +14,7 @@ from fsl_num.curves.tables import Table, unwrapped
 
 _NOT_FINITE = re.compile(r"(: )(nan|-?inf)(?=[,}])")
 _POINT = ("Wall time", "Step", "Value")  # of a scalar as TensorBoard writes it
+_LINES = (("x", "y"), ("steps", "values"))  # of ClearML; of Sacred and Aim
 
 
 def tables_of(value: Any, name: str) -> list[Table]:
@@ -28,6 +29,8 @@ def tables_of(value: Any, name: str) -> list[Table]:
     {'val/iter': [1, 2], 'val/loss': [3.0, 2.0]}
     >>> tables_of([{"name": "lr", "x": [1, 2], "y": [0.2, 0.1]}], "run")[0].columns  # a chart of ClearML
     {'Step': [1, 2], 'lr': [0.2, 0.1]}
+    >>> tables_of({"train.loss": {"steps": [1, 2], "values": [3.0, 2.5]}}, "metrics")[0].columns  # of Sacred
+    {'Step': [1, 2], 'train.loss': [3.0, 2.5]}
     """
     return list(_tables(value, (), name, {}))
 
@@ -79,9 +82,13 @@ def _tables(value: Any, path: tuple[str, ...], name: str, around: Mapping[int, t
         return
     if not isinstance(value, Mapping):
         return
-    if _is_line(value):
-        columns = {"Step": value["x"], "/".join(path) or str(value.get("name", "y")): value["y"]}
-        yield Table(columns, range(1, len(value["x"]) + 1), name)
+    value = {key: list(cells.values()) if _of_pandas(cells) else cells for key, cells in value.items()}
+    if ends := _line(value):
+        steps, values = (value[end] for end in ends)
+        context = value.get("context")  # of Aim: {"subset": "val"}
+        about = context.values() if isinstance(context, Mapping) else ()
+        metric = "/".join(map(str, (*about, value["name"]) if "name" in value else path or ("y",)))
+        yield Table({"Step": steps, metric: values}, range(1, len(steps) + 1), name)
         return
     lists: dict[int, dict[str, Any]] = {}
     for key, cells in value.items():
@@ -103,7 +110,7 @@ def _tables(value: Any, path: tuple[str, ...], name: str, around: Mapping[int, t
 
 def _table_of_list(rows: Sequence[Any], path: tuple[str, ...], name: str) -> Iterator[Table]:
     numbers = range(1, len(rows) + 1)
-    if rows and all(map(_is_line, rows)):
+    if rows and all(map(_line, rows)):
         for line in rows:
             yield from _tables(line, path, name, {})
         return
@@ -123,11 +130,23 @@ def _table_of_list(rows: Sequence[Any], path: tuple[str, ...], name: str) -> Ite
     yield Table(columns, [number for number, _ in records], name, interval_means=means)
 
 
-def _is_line(value: Any) -> bool:
-    """Whether a value is a line of a chart: a name, and lists x and y of one length."""
-    if not (isinstance(value, Mapping) and _scalars(value.get("x")) and _scalars(value.get("y"))):
-        return False
-    return len(value["x"]) == len(value["y"])
+def _line(value: Any) -> tuple[str, str] | None:
+    """How the steps and the values of a line of a chart are called: two lists of one length; None of anything else."""
+    if isinstance(value, Mapping):
+        lists = {key: len(cells) for key, cells in value.items() if _scalars(cells)}
+        for ends in _LINES:
+            if ends[0] in lists and lists[ends[0]] == lists.get(ends[1]) and not any(map(meaning, {*lists} - {*ends})):
+                return ends
+    return None
+
+
+def _of_pandas(cells: Any) -> bool:
+    """Whether a value is a column as ``DataFrame.to_json`` writes it: {"0": 3.0, "1": 2.5}."""
+    return (
+        isinstance(cells, Mapping)
+        and [*cells] == [str(row) for row in range(len(cells))]
+        and _scalars([*cells.values()])
+    )
 
 
 def _scalars(value: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fsl_num.curves.columns import SPLITS, meaning, of_held_out, plain
+from fsl_num.curves.columns import meaning, of_held_out, plain
 from fsl_num.curves.tables import Table
 
 
@@ -39,8 +39,8 @@ def by_split(table: Table) -> Iterator[Table]:
     >>> [list(table.columns) for table in by_split(splits)]
     [['split', 'step', 'lr', 'loss'], ['split', 'step', 'validation loss']]
     """
-    for name, cells in table.columns.items():
-        if plain(name) not in SPLITS or not len(cells) or of_held_out(str(cells[0])) is None:
+    for cells in table.columns.values():
+        if not len(cells) or of_held_out(str(cells[0])) is None:
             continue
         known = {cell: of_held_out(cell) for cell in set(map(str, cells))}
         if None in known.values() or True not in known.values():

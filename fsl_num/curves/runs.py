@@ -105,7 +105,7 @@ def series_of(
     unknown = sorted(set(columns) - set(ROLES))
     if unknown:
         raise ValueError(f"columns may name {', '.join(ROLES)}; not {', '.join(map(repr, unknown))}")
-    said = {role: _said(tables, role, column, name) for role, column in columns.items()}
+    said = {role: said_column(tables, role, column, name) for role, column in columns.items()}
     taken = list(said.values())
     doubled = [column for column in taken if taken.count(column) > 1]
     if doubled:
@@ -118,7 +118,8 @@ def series_of(
             chosen[role] = _chosen(role, filled_ones or candidates, name)
     missing = [role for role in needs if role not in chosen]
     clocks = {role: _clock(column.table, said, per_step) for role, column in chosen.items()}
-    if any(clocks[role] is None for role in ("lr", "loss") if role in chosen) or not chosen:
+    of_quantities = [clocks[role] for role in ("lr", "loss") if role in chosen]
+    if any(clock is None for clock in of_quantities or [_clock(table, said, per_step) for table in tables]):
         missing = ["step", *missing]
     if missing:
         _refuse_missing(tables, missing, name, "tokens" in chosen, needs)
@@ -147,8 +148,12 @@ def _of_runs(table: Table) -> Iterator[Table]:
         yield replace(some_rows(table, labels == label), run=label)
 
 
-def _said(tables: Sequence[Table], role: str, column: Any, name: str) -> str:
-    """The name of the column that was said to play a role, by its name or its position."""
+def said_column(tables: Sequence[Table], role: str, column: Any, name: str) -> str:
+    """Return the name of the column that was said to play a role, by its name or its position; CurveError for none.
+
+    >>> said_column([Table({"it": [1], "L": [3.0]}, [2])], "loss", 1, "run")
+    'L'
+    """
     names = list(dict.fromkeys(heading for table in tables for heading in table.columns))
     if isinstance(column, int) and not isinstance(column, bool):
         if not 0 <= column < len(names):

@@ -20,7 +20,8 @@ from fsl_num.validation import Array, one_of, positive
 REDUCTIONS: Final = ("average", "thin")
 """What is done to curves of too many rows."""
 
-_ROWS = 64  # of each curve in the search for starts
+_ROWS = 64  # of each curve in the search for starts, and for what it leaves open
+_ROWS_OF_ALL = 3200  # beyond, fewer of each: the covariance of all takes memory as their square
 _COARSE_STEPS = 60
 _SAME = 1.001  # objectives within a thousandth are the same minimum
 _NEAR = 1.5  # starts that end above this many times the best are not followed on the whole problem
@@ -127,7 +128,9 @@ def task(law: Law, curves: Sequence[LossCurve], settings: Settings, *, coarse: b
     >>> task(law("momentum"), [curve], Settings()).target.observed.tolist()
     [3.0, 2.5]
     """
-    rows = min(_ROWS, settings.max_rows) if coarse else settings.max_rows
+    rows = settings.max_rows
+    if coarse:
+        rows = min(_ROWS, rows, max(_ROWS_OF_ALL // len(curves), 3))
     used = tuple(last_row(curve) if law.final_only else curve.thinned(rows) for curve in curves)
     plans = tuple(curve.plan for curve in used)
     early = law.late if settings.early is None else settings.early

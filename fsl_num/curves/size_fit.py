@@ -16,10 +16,11 @@ import numpy as np
 from scipy.optimize import least_squares, nnls
 
 from fsl_num.curves.curve import CurveError
+from fsl_num.curves.runs import said_column
 from fsl_num.curves.size_laws import SIZE_LAWS, Runs, SizeLaw
 from fsl_num.curves.size_result import KNOWN, FinalLossFit, slopes
 from fsl_num.curves.tables import Table, as_table, filled, numbers
-from fsl_num.validation import Array, entries, one_of, proper_share, whole_seed
+from fsl_num.validation import Array, entries, known_options, one_of, proper_share, whole_seed
 
 AUTO: Final = "auto"
 """The law that predicts the largest size, unseen, best."""
@@ -31,7 +32,9 @@ _LEAST_SCATTER = 1e-6  # of log loss: what a recorded loss is rounded to
 _ENOUGH = 0.5  # of the width of its prior: a parameter that is known so well is identifiable
 
 
-def fit_final_losses(table: Any, law: str = "auto", *, level: float = 0.9, seed: int = 0) -> FinalLossFit:
+def fit_final_losses(
+    table: Any, law: str = "auto", *, columns: Mapping[str, Any] | None = None, level: float = 0.9, seed: int = 0
+) -> FinalLossFit:
     """Return the law of final losses that fits a table of runs, a row each.
 
     Parameters
@@ -39,6 +42,8 @@ def fit_final_losses(table: Any, law: str = "auto", *, level: float = 0.9, seed:
     table
         A mapping of columns, a DataFrame, a structured array or a list of records, with the columns
         ``model_size``, ``batch_size``, ``steps``, ``loss``, all positive, and ``peak_lr`` where the peaks differ.
+    columns
+        Which column is what where it is called otherwise, {"model_size": "N"}, by name or by position from 0.
     law
         One of :data:`~fsl_num.curves.size_laws.SIZE_LAWS`; ``regression`` means runs at a constant learning rate,
         or under one schedule whose shape is the same for all. ``auto``: that which predicts the largest size,
@@ -74,8 +79,8 @@ def fit_final_losses(table: Any, law: str = "auto", *, level: float = 0.9, seed:
     """
     share, seed = proper_share("level", level), whole_seed(seed)
     if one_of("law", law, (AUTO, *SIZE_LAWS)) == AUTO:
-        law = best_law(held_out_errors(table, seed=seed))
-    runs, loss = _runs_of(as_table(table))
+        law = best_law(held_out_errors(table, columns=columns, seed=seed))
+    runs, loss = _runs_of(as_table(table), columns)
     definition = SIZE_LAWS[law]
     _check_enough(law, definition, runs)
     problem = _Problem(definition, runs, loss)
@@ -101,7 +106,9 @@ def best_law(errors: Mapping[str, float]) -> str:
     return min(errors, key=errors.__getitem__, default=next(iter(SIZE_LAWS)))
 
 
-def held_out_errors(table: Any, laws: Iterable[str] = tuple(SIZE_LAWS), *, seed: int = 0) -> dict[str, float]:
+def held_out_errors(
+    table: Any, laws: Iterable[str] = tuple(SIZE_LAWS), *, columns: Mapping[str, Any] | None = None, seed: int = 0
+) -> dict[str, float]:
     """Return the root mean square error of log loss on the largest model size, which the fit of each law did not see.
 
     Arguments as in :func:`fit_final_losses`; a law that the other sizes cannot determine is left out.
@@ -113,17 +120,17 @@ def held_out_errors(table: Any, laws: Iterable[str] = tuple(SIZE_LAWS), *, seed:
     >>> held_out_errors(table)["chinchilla"] < 0.01
     True
     """
-    runs, loss = _runs_of(as_table(table))
+    runs, loss = _runs_of(as_table(table), columns)
     large = runs.model_size == runs.model_size.max()
     if large.all():
         return {}
     smaller = runs.at(~large)
     names = ("model_size", "batch_size", "steps", "peak_lr")
-    columns = dict(zip(names, (smaller.model_size, smaller.batch_size, smaller.steps, smaller.peak), strict=True))
+    of_smaller = dict(zip(names, (smaller.model_size, smaller.batch_size, smaller.steps, smaller.peak), strict=True))
     errors = {}
     for law in entries("laws", laws, str, least=1):
         try:
-            fitted = fit_final_losses(columns | {"loss": loss[~large]}, law, seed=seed)
+            fitted = fit_final_losses(of_smaller | {"loss": loss[~large]}, law, seed=seed)
         except CurveError:
             continue
         unseen = runs.at(large)
@@ -206,16 +213,20 @@ def _inverse(matrix: Array) -> Array:
     return np.asarray(np.linalg.inv(matrix), dtype=np.float64)
 
 
-def _runs_of(table: Table) -> tuple[Runs, Array]:
+def _runs_of(table: Table, said: Mapping[str, Any] | None) -> tuple[Runs, Array]:
     needed = ("model_size", "batch_size", "steps", "loss")
-    missing = [name for name in needed if name not in table.columns]
+    known_options("of a table of runs", said or {}, (*needed, "peak_lr"))
+    names = {name: name for name in (*needed, "peak_lr") if name in table.columns}
+    names |= {role: said_column([table], role, column, "the table") for role, column in (said or {}).items()}
+    missing = [name for name in needed if name not in names]
     if missing:
         raise CurveError(
-            f"the table lacks {', '.join(missing)}; it has {', '.join(table.columns) or 'no columns'}: name its columns"
-            f" {', '.join(needed)}, and peak_lr where the peaks differ"
+            f"the table lacks {', '.join(missing)}; it has {', '.join(table.columns) or 'no columns'}: say which they"
+            f" are, for example columns={dict.fromkeys(missing, 'NAME')} (--columns {'=NAME,'.join(missing)}=NAME)"
         )
-    names = [*needed, *(["peak_lr"] if "peak_lr" in table.columns and filled(table.columns["peak_lr"]).any() else [])]
-    columns = {name: numbers(table, name, name) for name in names}
+    if "peak_lr" in names and not filled(table.columns[names["peak_lr"]]).any():
+        del names["peak_lr"]
+    columns = {role: numbers(table, name, role) for role, name in names.items()}
     for name, values in columns.items():
         bad = np.flatnonzero(~(np.isfinite(values) & (values > 0.0)))
         if bad.size:

@@ -53,20 +53,22 @@ def as_table(table: Any) -> Table:
     if isinstance(table, Table):
         return table
     if hasattr(table, "columns") and hasattr(table, "to_numpy"):  # a DataFrame; pandas itself is not needed
-        if getattr(getattr(table, "index", None), "name", None) is not None:  # as set_index("step") makes it
-            table = table.reset_index()
+        if any(name is not None for name in getattr(getattr(table, "index", None), "names", ())):
+            table = table.reset_index()  # as set_index("step") or set_index(["run", "step"]) makes it
         names = [str(name) for name in table.columns]
         if len(set(names)) < len(names):
             raise CurveError("the table has two columns of one name; rename one")
         return Table({str(name): _of_series(table[name]) for name in table.columns}, range(len(table)))
     if isinstance(table, np.ndarray) and table.dtype.names:
-        return Table({name: table[name] for name in table.dtype.names}, range(table.size))
+        table = {name: table[name] for name in table.dtype.names}
     if isinstance(table, Mapping):
         columns = {str(name): np.atleast_1d(as_array(f"the column {name!r}", values)) for name, values in table.items()}
-        sizes = {name: values.size for name, values in columns.items()}
-        if len(set(sizes.values())) > 1:
+        sizes = {name: values.size if values.ndim == 1 else values.shape for name, values in columns.items()}
+        if len(set(sizes.values())) > 1 or any(values.ndim > 1 for values in columns.values()):
             raise CurveError(f"the columns must have one length, got {sizes}")
-        return Table(columns, range(next(iter(sizes.values()), 0)))
+        masks = map(np.ma.getmaskarray, table.values())
+        cells = {name: _without(columns[name], np.atleast_1d(mask)) for name, mask in zip(columns, masks, strict=True)}
+        return Table(cells, range(next(iter(columns.values()), np.empty(0)).size))
     if isinstance(table, Sequence) and not isinstance(table, str) and all(isinstance(row, Mapping) for row in table):
         names = list(dict.fromkeys(str(name) for row in table for name in row))
         return Table({name: [row.get(name) for row in table] for name in names}, range(len(table)))
@@ -78,7 +80,11 @@ def as_table(table: Any) -> Table:
 
 def _of_series(series: Any) -> Any:
     """The cells of a column of a DataFrame, of pandas or polars; it writes nan for a cell that is empty."""
-    cells, empty = series.to_numpy(), np.asarray(series.is_null() if hasattr(series, "is_null") else series.isna())
+    return _without(series.to_numpy(), np.asarray(series.is_null() if hasattr(series, "is_null") else series.isna()))
+
+
+def _without(cells: Any, empty: Any) -> Any:
+    """Cells with None for those that are empty."""
     return cells if not empty.any() else [None if gone else cell for cell, gone in zip(cells, empty, strict=True)]
 
 

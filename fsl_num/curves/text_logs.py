@@ -30,7 +30,9 @@ _REMARK = re.compile(r"\b(Iter)\(train\) *|\((\w+) (\d+)\)(?=[:=])")  # Iter(tra
 _COUNT = re.compile(rf"(?<=[A-Za-z])(:? ?)\[ *({_GROUPED}|\d+) ?/ ?(?:{_GROUPED}|\d+) ?\]")  # Step [10/900]
 _UNITS: Final = {"": 1.0, "%": 0.01, "k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
 _WHOLE: Final = ("step", "tokens", "batch_size")
-_LEVELS = re.compile(r"\b(?:DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL)\b")  # of the logger; no part of a name
+_LEVELS = re.compile(  # of the logger; no part of a name
+    r"\b(?:level=\w+|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL)\b"
+)
 _BAR = re.compile(r"\b(\d{1,15})/\d{1,15} \[[\d:]{1,12}<[\d:?]{1,12}, [^],]{1,40}(?P<shown>(?:, [^],]{1,99}){1,50})\]")
 """What tqdm shows behind its bar: the count, times and speed, and what the trainer set as its postfix."""
 _MARKED = re.compile(  # a line of validation, by a word before its step
@@ -45,8 +47,9 @@ _IN_EPOCH = re.compile(  # Train: 0 [ 50/90 (4%)], Epoch: [0][50/90], Epoch 1/9,
     r"(?P<count>\d{1,9}) ?/ ?(?P<all>\d{1,9})\b",
     re.IGNORECASE,
 )
-_BLOCK = re.compile(r"\[step=(\d+)(?:/\d+)?(?:,[^\[\]]*)?\]\s*$")  # of OLMo, with a metric in each of the next lines
-_IN_BLOCK = re.compile(rf"(?:\d{{4}}-\S+)?\s{{2,}}(?P<pair>[A-Za-z][^=|]*=(?:{_NUMBER}))\s*$")
+# of OLMo and of Composer, with a metric in each of the next lines
+_BLOCK = re.compile(r"\[(?:step|batch)=(\d+)(?:/\d+)?(?:,[^\[\]]*)?\]:?\s*$")
+_IN_BLOCK = re.compile(rf"(?:\d{{4}}-\S+)?\s{{2,}}(?:Train )?(?P<pair>[A-Za-z][^=|:]*(?:=|: )(?:{_NUMBER}))\s*$")
 _VALIDATION = re.compile(r"\b(validation|valid|eval|test) loss at\b", re.IGNORECASE)
 
 

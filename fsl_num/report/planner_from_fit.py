@@ -12,8 +12,7 @@ from typing import Any, Final
 import numpy as np
 from sympy import lambdify
 
-from fsl_num.curves.batches import asked_batch, batch_range
-from fsl_num.curves.laws import FunctionalLaw
+from fsl_num.curves.batches import asked_batch, batch_range, knows_batches
 from fsl_num.curves.plan import Plan
 from fsl_num.curves.result import FitResult
 from fsl_num.report.planner import Recommendation, TrainingPlan
@@ -225,7 +224,7 @@ def _model_sizes(fit: FitResult, budget: str, sizes: Sequence[float]) -> list[fl
 
 def _batches(fit: FitResult, batch_size: Any) -> list[float]:
     """The batch sizes asked: the one given, or those between the smallest and the largest fitted."""
-    if batch_size is None and isinstance(fit.law, FunctionalLaw) and fit.law.batches and fit.curves:
+    if batch_size is None and knows_batches(fit.law) and fit.curves:
         low, high = batch_range([curve.plan for curve in fit.curves])
         return [float(size) for size in np.unique(np.geomspace(low, high, _BATCHES))]
     return [1.0 if batch_size is None else asked_batch(fit.law, batch_size)]
@@ -233,7 +232,7 @@ def _batches(fit: FitResult, batch_size: Any) -> list[float]:
 
 def _batch_words(fit: FitResult, is_given: bool) -> str:
     """Why one batch size alone is planned with."""
-    if not isinstance(fit.law, FunctionalLaw) or not fit.law.batches:
+    if not knows_batches(fit.law):
         return "as given: the runs fitted say nothing of other batches"
     return "as given; without it the best of those fitted is taken" if is_given else "that of the runs fitted"
 

@@ -166,3 +166,13 @@ def test_unseen_updates_are_counted_by_a_whole_number(wrong):
 def test_a_curve_keeps_at_least_one_row(none):
     with pytest.raises(ValueError, match="at least one row"):
         LossCurve([1, 2, 3], [3.0, 2.5, 2.4], lr=[0.1] * 3).keep(none)
+
+
+def test_the_rates_of_a_curve_with_a_schedule_are_those_of_its_plan():
+    with pytest.raises(CurveError, match=r"its schedule says them: take plan\.rates"):
+        LossCurve(STEP, LOSS, schedule=[0.1] * 40).rates(0)
+
+
+def test_losses_that_go_below_0_are_refused_with_what_to_do():
+    with pytest.raises(CurveError, match="add a constant to all losses that may go below 0"):
+        LossCurve(STEP, [1.0, 0.5, -0.2, -0.3], lr=RATE)

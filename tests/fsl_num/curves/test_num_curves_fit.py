@@ -291,3 +291,13 @@ def test_a_misspelt_setting_is_refused_with_the_nearest():
 def test_a_truth_value_is_no_number_of_settings(name):
     with pytest.raises((ValueError, TypeError), match=f"{name} must be .*, got True"):
         Settings(**{name: True})
+
+
+def test_many_runs_take_fewer_rows_each_where_memory_grows_as_the_square_of_all():
+    curve, default = run("cosine"), law("fsl-full")
+    alone, fifty, many = (
+        task(default, [curve] * count, Settings(), coarse=True).target.observed.size for count in (1, 50, 200)
+    )
+    assert fifty == 50 * alone and 1600 < many <= 3200 < 200 * alone
+    whole = (task(default, [curve] * count, Settings()).target.observed.size for count in (200, 1))
+    assert next(whole) == 200 * next(whole)

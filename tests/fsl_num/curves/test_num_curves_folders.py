@@ -1,5 +1,7 @@
 """Logs that stand beside others: halves of runs in a folder, and rows that a resumed run did again."""
 
+import json
+
 import pytest
 
 from fsl_num.curves.curve import CurveError
@@ -62,3 +64,22 @@ def test_a_file_beside_a_log_may_hold_the_rate_of_every_update(tmp_path):
     (tmp_path / "rates.txt").write_text("0.1\n0.2\nhalf\n")
     with pytest.raises(CurveError, match=r"rates\.txt: row 3: column 'rate of every update' holds 'half'"):
         read_curve([tmp_path / "run.csv", tmp_path / "rates.txt"])
+
+
+def test_single_records_among_logs_are_left_out_and_named(tmp_path):
+    """Configurations and summaries that name a rate and a loss: they were runs of one row, or refused the folder."""
+    runs = folder_of(tmp_path / "runs", one=GOOD, two=GOOD)
+    records = [f"summary-{at}" for at in range(6)]
+    for at, name in enumerate(records):
+        record = {"lr": 1e-3, "loss": 2.0} | ({"_step": 300} if at else {})
+        (runs / f"{name}.json").write_text(json.dumps(record))
+    (runs / "half.csv").write_text(RATES_ALONE)
+    curves = read_curves(runs)
+    assert [curve.name for curve in curves] == ["one", "two"]
+    for curve in curves:
+        first, second = (note for note in curve.notes if note.startswith("left out of the folder"))
+        assert first.endswith(f": {', '.join(records[:4])} and 2 more, with a single record")
+        assert second.endswith(": half, with no losses")
+    (tmp_path / "alone").mkdir()
+    (tmp_path / "alone" / "one.json").write_text(json.dumps({"step": 9, "lr": 1e-3, "loss": 2.0}))
+    assert len(read_curve(tmp_path / "alone")) == 1

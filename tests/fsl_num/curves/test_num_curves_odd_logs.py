@@ -1,5 +1,7 @@
 """Logs as people write and join them: nothing of them ends, mixes or changes its unit without a word."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from fsl_num.curves.columns import meaning
 from fsl_num.curves.curve import CurveError
 from fsl_num.curves.logs import curve_from
 from fsl_num.curves.loss_units import in_nats
-from fsl_num.curves.reading import read_curve
+from fsl_num.curves.reading import read_curve, read_curves
 from fsl_num.curves.reshape import by_split
 from fsl_num.curves.runs import Series
 from fsl_num.curves.tables import Table
@@ -177,3 +179,79 @@ def test_the_perplexity_beside_a_loss_gives_its_unit(base, unit):
     table = Table({"loss": seen, "ppl": base**seen}, [2, 3])
     values, known = in_nats(Series("loss", np.arange(2.0), seen, [2, 3], meaning("loss"), table), "auto")
     assert known == unit and values == pytest.approx(seen * np.log(base))
+
+
+METRICS = {
+    "sacred": {"train.loss": {"steps": [50, 100], "timestamps": ["2026-01-01T10:00", "2026-01-01T10:01"],
+                              "values": [3.0, 2.5]}, "train.lr": {"steps": [50, 100], "values": [0.2, 0.2]}},
+    "aim": [{"name": "loss", "context": {"subset": "train"}, "steps": [50, 100], "values": [9.0, 9.0]},
+            {"name": "loss", "context": {"subset": "val"}, "steps": [50, 100], "values": [3.0, 2.5]},
+            {"name": "lr", "context": {}, "steps": [50, 100], "values": [0.2, 0.2]}],
+    "research": {"steps": [50, 100], "values": [7.0, 7.0], "lr": [0.2, 0.2], "loss": [3.0, 2.5]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("tracker", METRICS)
+def test_metrics_that_are_lists_of_steps_and_values_are_read(tracker, tmp_path):
+    path = tmp_path / "metrics.json"
+    path.write_text(json.dumps(METRICS[tracker]))
+    curve = read_curve(path)
+    assert curve.step.tolist() == [50, 100] and curve.loss.tolist() == [3.0, 2.5]
+    assert curve.plan.rates.tolist() == [0.2] * 100
+
+
+def test_blocks_of_composer_are_read(tmp_path):
+    block = (
+        "[batch={0}/4000]:\n\t Train time/batch: {1}\n\t Train time/token: {2}\n\t Train loss/train/total: {3}\n"
+        + ("\t Train lr-DecoupledAdamW/group0: 1.0000e-03\n")
+    )
+    path = tmp_path / "run.log"
+    path.write_text("Starting training...\n" + "".join(block.format(k, k - 1, 99 * k, 3 - k / 1e4) for k in (50, 100)))
+    curve = read_curve(path)
+    assert curve.step.tolist() == [50, 100] and curve.loss.tolist() == [2.995, 2.99] and curve.lr.tolist() == [1e-3] * 2
+
+
+def test_what_a_trainer_prints_without_steps_says_where_they_are(tmp_path):
+    """A banner made it a table whose header names ***** twice."""
+    path = tmp_path / "run.log"
+    path.write_text("***** Running training *****\n" + "{'loss': 3.5, 'learning_rate': 1e-3, 'epoch': 0.1}\n" * 3)
+    with pytest.raises(CurveError, match=r"transformers keeps the steps in trainer_state\.json"):
+        read_curve(path)
+
+
+def test_a_table_with_steps_is_not_said_to_have_none():
+    with pytest.raises(CurveError, match="no column for lr and loss among 'step', 'speed'"):
+        curve_from({"step": [1, 2], "speed": [5, 6]})
+    with pytest.raises(CurveError, match="no column for step and lr and loss among 'speed'"):
+        curve_from({"speed": [5, 6]})
+
+
+def test_masked_numbers_of_a_table_are_none():
+    """They were read as the numbers behind the mask."""
+    table = {"step": [1, 2, 3], "lr": [0.1] * 3, "loss": np.ma.masked_equal([3.0, 99.0, 2.5], 99.0)}
+    rows = np.ma.array([(1, 0.1, 3.0), (2, 0.1, 99.0), (3, 0.1, 2.5)], dtype=[(name, float) for name in table])
+    rows["loss"][1] = np.ma.masked
+    for masked in (table, rows):
+        with pytest.raises(CurveError, match="row 1: column 'loss' has no value here"):
+            curve_from(masked)
+        assert curve_from(masked, drop_missing=True).loss.tolist() == [3.0, 2.5]
+    assert curve_from(table | {"loss": np.ma.array([3.0, 2.7, 2.5])}).loss.tolist() == [3.0, 2.7, 2.5]
+    with pytest.raises(CurveError, match=r"one length, got \{'step': 3, 'lr': 3, 'loss': \(3, 1\)\}"):
+        curve_from(table | {"loss": np.ones((3, 1))})
+
+
+@pytest.mark.parametrize(
+    ("head", "row", "tail"),
+    [
+        ("", 'ts=2026-01-01T10:00:00Z level=info step={0} loss={1} lr=1e-3 msg="train step"\n', ""),
+        ("+---+---+---+\n|step|lr|loss|\n+---+---+---+\n", "|{0}|1e-3|{1}|\n", "+---+---+---+\n"),
+        ("step,lr,name,loss\n", "{0},1e-3,train,9\n{0},1e-3,eval,{1}\n", ""),
+        ('{"step":{"0":50,"1":100},"lr":{"0":1e-3,"1":1e-3},"loss":{"0":3.0,"1":2.5}}', "", ""),
+    ],
+    ids=["logfmt", "as Spark shows a table", "names of splits", "DataFrame.to_json"],
+)
+def test_what_other_tools_write_is_read(head, row, tail, tmp_path):
+    path = tmp_path / "run.log"
+    path.write_text(head + row.format(50, 3.0) + row.format(100, 2.5) + tail)
+    [curve] = read_curves(path)
+    assert curve.step.tolist() == [50, 100] and curve.loss.tolist() == [3.0, 2.5]

@@ -34,3 +34,8 @@ def test_any_schedule_is_predicted():
     last = found.predict(plan.learning_rate(np.arange(1000.0)), None, recorded=[1000])
     assert last.final == pytest.approx(whole.final, rel=1e-12)
     assert last.as_rows() == [{"step": 1000, "loss": last.final}]
+
+
+def test_what_a_prediction_does_not_take_is_refused_by_its_name():
+    with pytest.raises(TypeError, match="no option 'peak' of a prediction; there are recorded, warmup, model_size"):
+        noisy_fit().predict([0.1] * 900, peak=0.1)

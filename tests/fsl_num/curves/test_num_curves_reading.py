@@ -34,6 +34,8 @@ READABLE = {
     "byte-order mark": b"\xef\xbb\xbf" + GOOD.encode(),
     "UTF-16": GOOD.encode("utf-16"),
     "UTF-16, big end first": b"\xfe\xff" + GOOD.encode("utf-16-be"),
+    "UTF-16 without a mark": GOOD.encode("utf-16-le"),
+    "UTF-16 without a mark, big end first": GOOD.encode("utf-16-be"),
     "latin-1 in a comment": "# Läufe\n".encode("latin-1") + GOOD.encode(),
     "Windows line ends": GOOD.replace("\n", "\r\n"),
     "old Macintosh line ends": GOOD.replace("\n", "\r"),
@@ -331,6 +333,7 @@ def test_a_data_frame_is_a_table():
     frame = pandas.DataFrame({"step": STEP, "lr": LR, "loss": LOSS}, index=[7, 8, 9])
     assert curve_from(frame).loss.tolist() == LOSS
     assert curve_from(frame.set_index("step")).step.tolist() == STEP
+    assert curve_from(frame.assign(run="a").set_index(["run", "step"])).step.tolist() == STEP
     with pytest.raises(CurveError, match="two columns of one name"):
         curve_from(pandas.concat([frame, frame], axis=1))
 

@@ -254,3 +254,19 @@ def test_arrays_of_unlike_shapes_are_refused_with_their_shapes(found):
     with pytest.raises(ValueError, match=r"got the shapes model_size \(3,\), steps \(2,\)"):
         found.predict([1e6, 1e7, 1e8], 64, [1e3, 1e4])
     assert found.predict(np.array([[1e6], [1e7], [1e8]]), 64, [1e3, 1e4]).loss.shape == (3, 2)
+
+
+def test_columns_of_other_names_are_said(table, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    said = {"model_size": "N", "batch_size": "global bsz", "steps": "updates", "loss": "final"}
+    other = {said[name]: values for name, values in table.items()}
+    assert fit_final_losses(other, "three-term", columns=said) == fit_final_losses(table, "three-term")
+    with pytest.raises(CurveError, match=r"lacks model_size, loss; .* \(--columns model_size=NAME,loss=NAME\)"):
+        fit_final_losses(other, columns={"batch_size": "global bsz", "steps": 2})
+    with pytest.raises(TypeError, match="no option 'model' of a table of runs; did you mean 'model_size'"):
+        fit_final_losses(other, columns={"model": "N"})
+    rows = zip(*(values.tolist() for values in other.values()), strict=True)
+    (tmp_path / "runs.csv").write_text("\n".join([",".join(other), *(",".join(map(str, row)) for row in rows)]))
+    typed = ",".join(f"{role}={name}" for role, name in said.items())
+    assert main(["sizes", "runs.csv", "--law", "three-term", "--columns", typed]) == 0
+    assert "fitted to" in capsys.readouterr().out
