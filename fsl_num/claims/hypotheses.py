@@ -49,22 +49,38 @@ _LETTERS: Final = {letter.name: letter for letter in vars(symbols).values() if i
 class Located:
     """A measurement, with the values that letters of the hypotheses had where it was taken: for what names none itself.
 
-    ``letters``: name -> a number, 0 and infinity allowed, or an array of as many as the other arrays.
+    ``letters``: name -> a number, 0 and infinity allowed, or an array of as many as the other arrays; a list of
+    matrices; or, of a thing that a hypothesis names in words, its kind or kinds.
 
     >>> from fsl_num.claims.registry import claim
     >>> subject = claim("sec: experiments/wsd-against-cosine")
     >>> sorted(subject.measure(Sample("hard", *map(sympify, ("1/2", "4")))).letters)
     ['B', 'K', 'M', 'N', 'eta_max', 'sigma']
+    >>> Located([], {"features": "gaussian", "A": [np.eye(2)]}).words
+    {'features': ('gaussian',)}
     """
 
     values: Any
     letters: Mapping[str, Any]
 
     @property
+    def words(self) -> dict[str, tuple[str, ...]]:
+        """The kinds of things that are named in words."""
+        texts = {name: value for name, value in self.letters.items() if isinstance(np.ravel(value)[0], str)}
+        return {name: (text,) if isinstance(text, str) else tuple(text) for name, text in texts.items()}
+
+    @property
+    def matrices(self) -> dict[str, Sequence[Array]]:
+        """The matrices that letters are."""
+        lists = {name: value for name, value in self.letters.items() if isinstance(value, list)}
+        return {name: value for name, value in lists.items() if np.ndim(value[0]) == 2}
+
+    @property
     def logs(self) -> dict[str, Array]:
-        """The logarithms of the letters, all of one length."""
-        arrays = np.broadcast_arrays(*map(logarithm, self.letters.values()))
-        return dict(zip(self.letters, map(np.atleast_1d, arrays), strict=True))
+        """The logarithms of the letters that are numbers, all of one length."""
+        numbers = {name: value for name, value in self.letters.items() if name not in {**self.words, **self.matrices}}
+        arrays = np.broadcast_arrays(*map(logarithm, numbers.values()))
+        return dict(zip(numbers, map(np.atleast_1d, arrays), strict=True))
 
 
 def logarithm(values: Any) -> Array:
@@ -116,10 +132,10 @@ def _chain(text: str) -> tuple[Formula, ...]:
     """The relations between neighbours of a chain such as 0 < b < a; none of prose."""
     text = re.sub(r"^(every|all|constraint:) ", "", text).strip()
     remark = re.search(r" \((.*)\)$", text)
-    if remark and _expression(remark[1]) is None:
+    if remark and expression_of(remark[1]) is None:
         text = text[: remark.start()]
     parts = re.split(r"\s(<=|>=|!=|<|>|=)\s", text)
-    sides = [_expression(side) for side in parts[::2]]
+    sides = [expression_of(side) for side in parts[::2]]
     if len(sides) < 2 or None in sides:
         return ()
     return tuple(_ordered(left, sign, right) for (left, right), sign in zip(pairwise(sides), parts[1::2], strict=True))
@@ -129,7 +145,7 @@ def _ordered(left: Any, sign: str, right: Any) -> Formula:
     return Formula(right, {">": "<", ">=": "<="}[sign], left) if sign in (">", ">=") else Formula(left, sign, right)
 
 
-def _expression(text: str) -> Expr | None:
+def expression_of(text: str) -> Expr | None:
     """A text as an expression in known letters, a blank between two of them for their product; None for prose."""
     words = _WORD.findall(text)
     if "".join(words) != text or any(word[0].isalpha() and word not in (*_LETTERS, "sqrt", "oo") for word in words):
@@ -147,7 +163,7 @@ def violated(claim: Claim, sample: Sample, measured: Any, reached: Reached | Non
     So is a relation between letters that nothing measured names together: whether it holds is not known. ``reached``
     takes what is measured of the ranges.
     """
-    every = list(_named(measured))
+    every = list(named(measured))
     read = relations_assumed(claim)
     if reached is not None:
         reached.add(every)
@@ -180,7 +196,7 @@ def broken(claim: Claim, sample: Sample, measured: Any) -> tuple[Formula, ...]:
     >>> [str(relation) for relation in broken(subject, Sample("easy", Integer(2), Integer(2)), [])]
     ['s <= 2 - 1/beta']
     """
-    every = list(_named(measured))
+    every = list(named(measured))
     compared = _comparisons(claim, sample, every, _of_letters(relations_assumed(claim), every))
     return tuple(dict.fromkeys(relation for relation, *_, holds, _ in compared if not holds))
 
@@ -228,6 +244,7 @@ def unvaried(claim: Claim, reached: Reached) -> str:
     """
     fixed = {letter.name for relation in relations_assumed(claim) if relation.relation == "="
              for letter in letters_of(relation)}  # fmt: skip
+    fixed |= {re.split(" = | of order |[*]", text)[0] for text in reached.said}
     for name, value in reached.values.items():
         letter = name.removesuffix("^2")
         if value is not None and _LETTER.fullmatch(letter) and letter not in fixed:
@@ -240,12 +257,12 @@ def _of_letters(
     relations: Sequence[Formula], every: Sequence[Mapping[str, Array]]
 ) -> list[tuple[Formula, set[Symbol]]]:
     """The relations whose letters something measured names, with those letters."""
-    named = [{"s", "beta"} | _known(logs) for logs in every] or [{"s", "beta"}]
+    beside = [{"s", "beta"} | _known(logs) for logs in every] or [{"s", "beta"}]
     return [
         (relation, letters)
         for relation in relations
         for letters in [letters_of(relation)]
-        if any({letter.name for letter in letters} <= names for names in named)
+        if any({letter.name for letter in letters} <= names for names in beside)
     ]
 
 
@@ -257,12 +274,12 @@ def _letter(name: str, logs: Mapping[str, Array]) -> Array:
     return logs[name] if name in logs else logs[f"{name}^2"] / 2
 
 
-def _named(measured: Any) -> Iterator[Mapping[str, Array]]:
+def named(measured: Any) -> Iterator[Mapping[str, Array]]:
     """The logarithms of the letters of each ray, and of each point of a sharp statement."""
     logs = getattr(measured, "logs", None)
     if isinstance(measured, Located):
-        inner = list(_named(measured.values))
-        yield measured.logs
+        inner = list(named(measured.values))
+        yield from filter(None, (measured.logs,))
         shared = {name: log[0] for name, log in measured.logs.items() if log.size == 1}  # all along what is measured
         for ray in filter(None, inner):
             yield {**{name: np.full(np.shape(next(iter(ray.values()))), log) for name, log in shared.items()}, **ray}
@@ -272,14 +289,14 @@ def _named(measured: Any) -> Iterator[Mapping[str, Array]]:
         yield dict(zip(logs, map(np.concatenate, zip(*pieces, strict=True)), strict=True))
     elif isinstance(measured, Mapping):
         for part in measured.values():
-            yield from _named(part)
+            yield from named(part)
     elif isinstance(measured, list | tuple):
         if len(measured) == 2 and isinstance(measured[0], Mapping):
             numbers = {name: number for name, number in measured[0].items() if _positive(number)}
             yield {name: np.array([float(np.log(float(number)))]) for name, number in numbers.items()}
         else:
             for part in measured:
-                yield from _named(part)
+                yield from named(part)
 
 
 def _positive(value: Any) -> bool:
@@ -289,13 +306,18 @@ def _positive(value: Any) -> bool:
         return False
 
 
+def letters_along(logs: Mapping[str, Array]) -> dict[str, Array]:
+    """The logarithms of letters as rays name them, those of 0 minus infinity; of sigma^2 that of sigma too."""
+    along = {name: np.where(log == NOTHING, -np.inf, log) for name, log in logs.items()}
+    return along | ({"sigma": along["sigma^2"] / 2} if "sigma^2" in along else {})
+
+
 def _compared(relation: Formula, point: Mapping[Symbol, Any], logs: Mapping[str, Array]) -> tuple[bool, Array] | None:
     """Whether a relation holds at every place, how near it comes to its end, and how large that is; None where one of
     its sides has no logarithm."""
     sizes = {len(log) for log in logs.values()}
-    shared = {name: np.where(log == NOTHING, -np.inf, log) for name, log in logs.items()}
-    shared |= {"sigma": shared["sigma^2"] / 2} if "sigma^2" in shared else {}
-    left, right = (_log(side, point, shared, max(sizes)) for side in (relation.left, relation.right))
+    shared = letters_along(logs)
+    left, right = (log_along(side, point, shared, max(sizes)) for side in (relation.left, relation.right))
     if left is None or right is None:
         return None
     slack = ROUNDING * np.maximum(1.0, np.minimum(np.abs(right), 1e3))
@@ -310,7 +332,7 @@ def _compared(relation: Formula, point: Mapping[Symbol, Any], logs: Mapping[str,
     return bool(np.all(within | ((left == -np.inf) & (right > -np.inf)))), gaps
 
 
-def _log(side: Any, point: Mapping[Symbol, Any], logs: Mapping[str, Array], size: int) -> Array | None:
+def log_along(side: Any, point: Mapping[Symbol, Any], logs: Mapping[str, Array], size: int) -> Array | None:
     """The logarithm of one side along a ray; None where it has none, being negative."""
     value, law = _law(side, tuple(point.items()))
     if not value.free_symbols:

@@ -20,6 +20,7 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.hypotheses import bare, broken, letters_of, relations_assumed
 from fsl_num.claims.proofs import unproved
 from fsl_num.claims.records import Judgement
+from fsl_num.claims.settings import contradicted
 from fsl_num.claims.statements import Joint, NothingCompared
 from fsl_sym.domain import regime_of
 from fsl_sym.proof import Formula
@@ -73,7 +74,7 @@ class Elsewhere:
     """
 
     where: str
-    broken: tuple[Formula, ...]
+    broken: tuple[Formula | str, ...]
     regime: bool
     judged: Judgement | None
     detail: str
@@ -108,7 +109,7 @@ def _beyond(claim: Claim, seed: int, *, brief: bool = False) -> Iterator[Elsewhe
     for point in points[:1] if brief else [*points, EASIEST]:
         sample = Sample(regime_of(*point).name, *claim.moved(*point), seed=seed)
         for name, measured in claim.beyond(sample).items():
-            if not brief or not broken(claim, sample, measured):
+            if not brief or not (broken(claim, sample, measured) or contradicted(claim, sample, measured)):
                 yield _judged(claim, sample, name, measured)
 
 
@@ -127,14 +128,32 @@ def _ends(claim: Claim) -> Iterator[tuple[tuple[Any, Any], bool]]:
         yield from (((inside * end.subs(beta, capacity), capacity), closed) for capacity in _ENDS_AT)
 
 
+def unmeasured_end(claim: Claim, samples: Sequence[Sample]) -> str:
+    """The first range of s whose end belongs to it, and where a claim is not measured; "" where there is none.
+
+    >>> from fsl_num.claims.registry import claim
+    >>> unmeasured_end(claim("thm:fsl-zero-noise"), [Sample("easy", Rational(1), Rational(2))])
+    's <= 2 - 1/beta is claimed, and nothing is measured at its end'
+    """
+    points = [point for sample in samples for point in claim.own(sample.s, sample.beta)]
+    for relation in relations_assumed(claim):
+        end = relation.right if relation.left == s else relation.left
+        if relation.relation == "<=" and s in (relation.left, relation.right) and end != 0:
+            ends = [end.subs(beta, capacity) for _, capacity in points]
+            reached = any(point[0] == own_end for point, own_end in zip(points, ends, strict=True))
+            if not reached and end.free_symbols <= {beta}:
+                return f"{relation} is claimed, and nothing is measured at its end"
+    return ""
+
+
 def _judged(claim: Claim, sample: Sample, name: str, beyond: Any) -> Elsewhere:
     """A claim by what is measured beyond it under a name; without one by its own measurement."""
     where = ", ".join(filter(None, (f"s = {sample.s}, beta = {sample.beta}", name)))
-    outside: tuple[Formula, ...] = broken(claim, sample, [])
+    outside: tuple[Formula | str, ...] = broken(claim, sample, [])
     inside = sample.regime in claim.regimes
     try:
         statement, measured = claim.says(sample), beyond if name else claim.measure(sample)
-        outside = broken(claim, sample, measured)
+        outside = (*broken(claim, sample, measured), *contradicted(claim, sample, measured))
         difference = unlike(claim, sample, statement)
         if difference:  # what is judged there is another claim
             return Elsewhere(where, outside, inside, None, difference)

@@ -33,11 +33,12 @@ class Reached:
 
     ``ends``: relation -> the differences of the logarithms of its sides and the smaller size of these, place by place,
     and whether any of its letters varies along something measured; ``values``: letter -> the logarithm that it always
-    has, None where it varies.
+    has, None where it varies; ``said``: list or setting of a claim -> those of its values that were measured.
     """
 
     ends: dict[Formula, tuple[Array, bool]] = field(default_factory=dict)
     values: dict[str, float | None] = field(default_factory=dict)
+    said: dict[str, set[str]] = field(default_factory=dict)
 
     def add(self, every: Sequence[Mapping[str, Array]]) -> None:
         """Take in the values of letters along what is measured at one more point."""

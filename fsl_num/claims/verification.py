@@ -14,7 +14,7 @@ from fsl_num.claims.agreement import unlike
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.directions import combined_mutants
 from fsl_num.claims.hypotheses import bare, unvaried, violated
-from fsl_num.claims.outside import contradiction
+from fsl_num.claims.outside import contradiction, unmeasured_end
 from fsl_num.claims.points import points
 from fsl_num.claims.proofs import unproved
 from fsl_num.claims.ranges import Reached, unreached
@@ -26,6 +26,7 @@ from fsl_num.claims.records import (
     RegimeOutcome,
 )
 from fsl_num.claims.resolution import Checked, resolutions
+from fsl_num.claims.settings import unlike_measured, unmeasured
 from fsl_num.claims.statements import Joint, NothingCompared, Statement
 from fsl_num.claims.verdict import Evidence, verdict_of
 from fsl_num.validation import entries, instance_of, one_of, whole_seed
@@ -115,7 +116,8 @@ def _checked(
         ),
         # An excuse holds for one point; the points of a profile must leave none.
         accepts=_accepted(regimes, excused=chosen is not None),
-        unreached=unreached(reached) if chosen is None else "",
+        unreached=(unreached(reached) or unmeasured(claim, reached)
+                   or unmeasured_end(claim, [*chain.from_iterable(samples.values())])) if chosen is None else "",
         unvaried=unvaried(claim, reached) if chosen is None else "",
         unproved=unproved(claim),
         rigorous=all(regime.rigorous for regime in regimes),
@@ -193,7 +195,7 @@ def _verify_samples(
         nothing = _empty_part(bare(measured))
         if nothing is not None:
             raise NothingCompared(f"{nothing} has no entries at s = {sample.s}, beta = {sample.beta}")
-        fault = violated(claim, sample, measured, reached)
+        fault = violated(claim, sample, measured, reached) or unlike_measured(claim, sample, measured, reached)
         if not fault and reached is not None and sample is samples[0]:  # one point of a regime shows it
             fault = unlike(claim, sample, statement)
         if fault:

@@ -11,12 +11,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fsl_num.claims.words import Kinds, Setting
+
 PERIOD = 256.0
 """Every spectrum here repeats itself where lambda falls by this factor."""
-UP_TO_CONSTANTS = (
-    "also lambda_j = c_j j^-beta, theta_j^2 = d_j j^-1 lambda_j^(s-1), c_j and d_j in [1/2, 2]: in steps (blocks of "
-    "equal eigenvalues) and a random pattern, repeated for ever, along M or T"
+SPECTRA = Kinds(
+    "in [1/2, 2] as well: c_j in lambda_j = c_j j^-beta, d_j in theta_j^2 = d_j j^-1 lambda_j^(s-1), along M or T",
+    {"constants in steps": "constants in steps", "random constants": "random constants"},
 )
+"""The spectra that are powers up to constants."""
+UP_TO_CONSTANTS = SPECTRA("constants in steps", "random constants")
 """What claims that are measured over these spectra too say of them."""
 
 
@@ -36,13 +40,13 @@ NO_SPECTRUM = "it is a step of calculus, in which no other spectrum could stand"
 MODE_BY_MODE = "it holds mode by mode, whatever the eigenvalues, and is checked to the last digit for these"
 
 
-def exact_powers(reason: str) -> str:
+def exact_powers(reason: str) -> Setting:
     """The hypothesis of a claim of exact powers alone.
 
     >>> exact_powers("the constant is theirs")
     'exact powers alone: the constant is theirs'
     """
-    return EXACT_POWERS + reason
+    return SPECTRA.none(EXACT_POWERS + reason)
 
 
 @dataclass(frozen=True)

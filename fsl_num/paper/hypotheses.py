@@ -3,27 +3,67 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import wraps
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial, wraps
+from itertools import product
 from typing import Any
+
+import numpy as np
 
 from fsl_num.claims.claim import Sample
 from fsl_num.claims.hypotheses import Located
+from fsl_num.claims.words import Kinds, Where
 
-MODEL = "lambda_j = j^-beta, theta_j^2 = j^-1 lambda_j^(s-1), s > 0, beta > 1"
+SPECTRUM = Where("lambda_j = j^-beta, beta > 1")
+TARGET = Where("theta_j^2 = j^-1 lambda_j^(s-1), s > 0")
+MODEL = Where("lambda_j = j^-beta, theta_j^2 = j^-1 lambda_j^(s-1), s > 0, beta > 1")
+VOLTERRA = ("the Volterra equation", Where("rho_- = rho_+ = 1 there"), Where("c is gamma_max tr(H_M)/2"))
+"""The equation for one constant of hypercontractivity, at rates up to gamma_max."""
+LABELS = "label noise, rate and batch size neither grow nor vanish"
 INFINITE = "M = oo"
 """Infinitely many features: compared with the M that the measurement names."""
 
 
-def of_infinite_size(measure: Callable[[Sample], Any]) -> Callable[[Sample], Located]:
-    """A measurement of infinitely many features, which names their number.
+FEATURES = Kinds("features", {"gaussian": "normal", "uniform": "uniform", "rademacher": "sign", "laplace": "Laplace"})
+"""The laws of independent features, as measurements call them."""
+SCHEDULES = Kinds("schedules", {
+    "constant": "constant", "cosine": "cosine", "linear": "linear", "exp-decay": "exponential", "wsd": "WSD",
+    "8-1-1": "8-1-1", "cyclic": "cyclic", "early drop": "early-dropping",
+})  # fmt: skip
+"""Learning-rate schedules, as measurements call them."""
+Letters = Mapping[str, Any] | Callable[[Sample], Mapping[str, Any]]
 
-    >>> of_infinite_size(lambda sample: [1.0])(None).letters
-    {'M': inf}
+
+def located(letters: Letters) -> Callable[[Callable[[Sample], Any]], Callable[[Sample], Located]]:
+    """What makes of a measurement one that names letters of the hypotheses, or kinds of things.
+
+    >>> located({"M": (2, 3)})(lambda sample: [1.0])(None)
+    Located(values=[1.0], letters={'M': (2, 3)})
     """
 
-    @wraps(measure)  # the measurement is where it is written, for those who look it up
-    def located(sample: Sample) -> Located:
-        return Located(measure(sample), {"M": math.inf})
+    def of(measure: Callable[[Sample], Any]) -> Callable[[Sample], Located]:
+        @wraps(measure)  # the measurement is where it is written, for those who look it up
+        def beside(sample: Sample) -> Located:
+            return Located(measure(sample), letters(sample) if callable(letters) else letters)
 
-    return located
+        return beside
+
+    return of
+
+
+def of_family(measure: Callable[[str, Sample], Any], family: str) -> Callable[[Sample], Located]:
+    """A measurement of the features of one law, which names the law."""
+    return located({FEATURES.name: family})(partial(measure, family))
+
+
+def every(values: Mapping[str, Sequence[float]]) -> dict[str, Any]:
+    """Letters of which each value is measured with each of the others.
+
+    >>> every({"M": (2, 3), "c": (0.1, 0.2)})["M"].tolist()
+    [2, 2, 3, 3]
+    """
+    return dict(zip(values, map(np.array, zip(*product(*values.values()), strict=True)), strict=True))
+
+
+of_infinite_size = located({"M": math.inf})
+"""A measurement of infinitely many features, which names their number."""

@@ -14,6 +14,7 @@ from fsl_num.claims.claim import Claim
 from fsl_num.claims.errata import errata
 from fsl_num.claims.records import Erratum, Outcome
 from fsl_num.claims.registry import all_claims
+from fsl_num.claims.words import Where
 from fsl_num.report.mathml import paper_words
 from fsl_num.report.places import Place, places
 from fsl_num.report.plain import plain
@@ -50,7 +51,10 @@ def card(claim: Claim, record: Outcome | None, *, mutants: bool = False, needs: 
     ]
     lines = [
         ("regimes", ", ".join(claim.regimes)),
-        *(("hypothesis", plain(assumption)) for assumption in claim.assumptions),
+        *(
+            ("where" if isinstance(known, Where) else "hypothesis", plain(assumption))
+            for known, assumption in zip(claim.hypotheses, claim.assumptions, strict=True)
+        ),
         ("probability", claim.probability),
         ("depends on", ", ".join(claim.depends)),
         ("corrected by", claim.corrected_by or ""),
@@ -95,7 +99,8 @@ def card_json(claim: Claim, record: Outcome | None) -> dict[str, Any]:
         "text": claim.wording,
         "formula": str(claim.formula),
         "latex": claim.latex,
-        "hypotheses": [str(hypothesis) for hypothesis in claim.hypotheses],
+        "hypotheses": [str(known) for known in claim.hypotheses if not isinstance(known, Where)],
+        "where": [str(known) for known in claim.hypotheses if isinstance(known, Where)],
         "probability": claim.probability or None,
         "depends": list(claim.depends),
         **{"formula_place" if name == "formula" else name: place for name, place in places(claim).items()},

@@ -20,9 +20,10 @@ from sympy import Min, Rational
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.statements import POWER_DRIFT, Equivalent, Joint, Ray, Statement
+from fsl_num.claims.words import Where
 from fsl_num.functional import noise_functional
 from fsl_num.model import Model
-from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
+from fsl_num.paper.hypotheses import INFINITE, LABELS, MODEL, located
 from fsl_num.paper.scaling_laws.training import peak_rate
 from fsl_num.schedules import schedule
 from fsl_num.validation import Array
@@ -124,6 +125,9 @@ def mutants(sample: Sample) -> dict[str, Statement]:
     return wrong
 
 
+POWERS = (0, 1, 2)
+
+
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "vanishing-end/named-shapes", "sec: effect-lrs", 1005, "Where named shapes stop gaining from capacity",
@@ -132,9 +136,10 @@ CLAIMS: tuple[Claim, ...] = (
         "above 2, the cosine nothing above 3, a drop to a share of the peak nothing at all: their noise is made in the "
         "last of order 1 of intrinsic time, where the spectrum does not count. The best rates end with p = 2 beta - 1.",
         ORDER,
-        (MODEL, "E is the least risk over peaks up to a bound, N = D the data", "p = 0, 1 or 2, and not near beta - 1",
-         INFINITE, "sigma^2 of order 1"),
-        of_infinite_size(measured), statement, mutants, values={p: (0, 1, 2)},
+        (MODEL, Where("E is the least risk over peaks up to a bound, N = D the data"), "p = 0, 1 and 2",
+         "no p near beta less one",
+         INFINITE, LABELS),
+        located({"M": math.inf, "p": POWERS})(measured), statement, mutants, values={p: POWERS},
         depends=("vanishing-end/saturation",), role="own",
         own=lambda s, beta: [(task, beta) for task in DIFFICULTIES.values()],
     ),

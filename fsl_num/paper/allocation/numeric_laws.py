@@ -134,7 +134,11 @@ def _optimum(law: BudgetedLaw) -> Minimum:
 def _ray(name: str, optima: Sequence[tuple[BudgetedLaw, Minimum]], values: Sequence[float]) -> Ray:
     scale = np.array([law.log_budget for law, _ in optima])
     least = [law.rates(optimum.log_point) for law, optimum in optima]
-    logs = {"N": scale, **{name: np.array([rates[name] for rates in least]) for name in least[0]}}
+    logs = {
+        "N": scale,
+        "sigma^2": np.log([law.noise for law, _ in optima]),
+        **{name: np.array([rates[name] for rates in least]) for name in least[0]},
+    }
     return Ray(name, scale, logs, np.array(values), len(optima) - len(LOG_BUDGETS[SETTLED:]))
 
 

@@ -13,12 +13,14 @@ from sympy import Sum, Symbol, oo
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.statements import Ray, Sharp
+from fsl_num.claims.words import Where
 from fsl_num.paper.empirical_laws import measurements
 from fsl_num.paper.empirical_laws.formulas import L, kappa
 from fsl_num.paper.empirical_laws.loops import intrinsic_times
+from fsl_num.paper.hypotheses import SCHEDULES, located
 from fsl_sym import ansatz
 from fsl_sym.ansatz import c, clock, i, k, rate, x
-from fsl_sym.proof import AllOf, equals, same_order, tends
+from fsl_sym.proof import AllOf, at_most, equals, same_order, tends
 from fsl_sym.symbols import C, K, M, beta, s, t
 
 _c0, _c1, _c2, _c3, _c4, _c5 = (Symbol(f"c_{place}", positive=True) for place in range(6))
@@ -76,7 +78,7 @@ def _ansatz_curves(s: float, beta: float) -> tuple[tuple[Any, float], ...]:
 
 
 def _ansatz_instances(sample: Sample) -> list[dict[Any, Any]]:
-    s_value, beta_value = min(sample.point[0], 2.0), sample.point[1]
+    s_value, beta_value = sample.point
     known = {_c0: 0.0, _c1: measurements.SIGNAL, _c2: 0.0, _c3: 0.3, _c5: measurements.SCALE, M: 1.0, s: s_value,
              beta: beta_value, _gamma: 1.0 - 1.0 / beta_value}  # fmt: skip
     instances = []
@@ -89,7 +91,7 @@ def _ansatz_instances(sample: Sample) -> list[dict[Any, Any]]:
 
 
 def _ansatz_loop(sample: Sample, change: float = 0.0, sign: float = 1.0, **options: Any) -> measurements.Value:
-    s, beta = min(sample.point[0], 2.0), sample.point[1]
+    s, beta = sample.point
 
     def value(point: Any) -> float:
         name, k, level = point
@@ -135,8 +137,9 @@ CLAIMS: tuple[Claim, ...] = (
         "eqn: fsl-ansatz", "eqn: fsl-ansatz", 1517, "the ansatz",
         "c_0 + c_1 T(k)^-s + c_2 M^-(s beta) - c_3 sum (eta_{i-1} - eta_i) (c_4 + T(i)^-s) (1 - (1 + c_5 (T(k) - "
         "T(i)))^-gamma), and the form with seven constants for one model size (1538), which renames them.",
-        ANSATZ, (measurements.SCHEDULES, "s at most 2, gamma = 1 - 1/beta"),
-        lambda sample: _ansatz_curves(min(sample.point[0], 2.0), sample.point[1]), _ansatz_statement, family="laws",
+        ANSATZ, (measurements.ALL_STEPWISE, at_most(s, 2), equals(_gamma, 1 - 1 / beta)),
+        located(lambda sample: {"gamma": 1.0 - 1.0 / sample.point[1]})(lambda sample: _ansatz_curves(*sample.point)),
+        _ansatz_statement, family="laws", moved=lambda s, beta: (min(s, 2), beta), extra_points={"easy": ((2, 3),)},
         instances=_ansatz_instances,
         quoted=r"\left(1 - (1+c_5(T(k)-T(i)))^{-\gamma}\right)",
     ),
@@ -145,10 +148,10 @@ CLAIMS: tuple[Claim, ...] = (
         "As c_3 grows with c_2 c_3 held, the ansatz with seven constants becomes the Multi-Power Law with kappa' = 0 "
         "but for T(k) - T(i) in the place of T(k) - T(i-1): they differ by a share 1/K of the reduction at a fixed "
         "intrinsic time, neither more nor less.",
-        NEARLY, ("LD is the Multi-Power Law, LRD the reduction by decay of the ansatz",
-         "WSD, linear decay of the last fifth to a tenth",
+        NEARLY, (Where("LD is the Multi-Power Law, LRD the reduction by decay of the ansatz"),
+         *measurements.LINEAR_WSD,
          "T(k) = 200", "512 <= K <= 65536"),
-        _near_rays,
+        located({"T(k)": measurements.WHOLE, SCHEDULES.name: "wsd"})(_near_rays),
         lambda sample: order_statement(NEARLY_ALL, sample),
         derive=ansatz.multi_power_limit, family="laws",
         quoted="nearly equivalent to the MPL formulation",

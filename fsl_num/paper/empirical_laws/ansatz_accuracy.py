@@ -12,15 +12,17 @@ from sympy import Expr, Function, Integral, Sum
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Sharp
+from fsl_num.claims.words import Where, joined
 from fsl_num.paper.empirical_laws.formulas import POWER, power_kernel_at
-from fsl_num.paper.empirical_laws.measurements import NOISES, PEAK, SCALE, Value, linear_wsd, reversed_gone
+from fsl_num.paper.empirical_laws.measurements import NOISES, PEAK, POWERS, SCALE, Value, linear_wsd, reversed_gone
+from fsl_num.paper.hypotheses import SCHEDULES, every, located
 from fsl_num.validation import Array
 from fsl_sym.ansatz import c, clock, i, k, past, rate
-from fsl_sym.proof import Formula, within
+from fsl_sym.proof import Formula, at_most, within
 from fsl_sym.symbols import beta, s, sigma
 
 COUNTS = (256, 2048, 16384)
-NAMES = ("constant", "cosine", "WSD", "8-1-1", "early drop")
+NAMES = ("constant", "cosine", "wsd", "8-1-1", "early drop")
 EARLY = 20
 """Steps before the early drop, whatever the number of steps."""
 _whole, _effective = clock(k), Function("gamma", nonnegative=True)
@@ -50,11 +52,13 @@ PRINTED: Final = _near(
 )
 CORRECTED: Final = _near(_last * (rate(1) * _gone(_whole) - Sum(_drop * _gone(_whole - clock(i - 1)), (i, 2, k))))
 HYPOTHESES = (
-    "K(t) = (1 + c t)^-(2 - 1/beta), e(t) = (1 + t)^-s, s <= 1 - 1/beta",
-    "gamma is eta_i from T(i-1) to T(i), T(i) = eta_1 + ... + eta_i",
-    "constant, cosine, WSD and 8-1-1 schedules, and one that drops to a tenth after 20 steps",
+    POWERS,
+    at_most(s, 1 - 1 / beta),
+    Where("gamma is eta_i from T(i-1) to T(i), T(i) = eta_1 + ... + eta_i"),
+    SCHEDULES(*NAMES),
+    "the last drops to a tenth after a few steps",
     "sigma = 0 and 3",
-    "256 to 16,384 steps",
+    f"K = {joined(COUNTS)}",
 )
 
 
@@ -64,7 +68,7 @@ def _named_rates(name: str, steps: int) -> Array:
     table: dict[str, Callable[[], Array]] = {
         "constant": lambda: np.full(steps, PEAK),
         "cosine": lambda: PEAK * (0.55 + 0.45 * np.cos(math.pi * k)),
-        "WSD": lambda: linear_wsd(steps),
+        "wsd": lambda: linear_wsd(steps),
         "8-1-1": lambda: PEAK * np.where(k < 0.8, 1.0, np.where(k < 0.9, math.sqrt(0.1), 0.1)),
         "early drop": lambda: PEAK * np.where(np.arange(steps) < EARLY, 1.0, 0.1),
     }
@@ -141,7 +145,9 @@ CLAIMS: tuple[Claim, ...] = (
         "With the constants that its derivation gives, and with the noise of the first rate in c_0, the ansatz is the "
         "functional up to a share (1 + s beta) (1 + c T(k))^-(1 - 1/beta). It is further off under cosine and 8-1-1, "
         "and below 0 for an early drop.",
-        PRINTED, HYPOTHESES, functionals, lambda sample: _accuracy("the drop", sample), regimes=("edge", "hard"),
+        PRINTED, HYPOTHESES,
+        located(every({"K": COUNTS, "sigma^2": NOISES}))(functionals), lambda sample: _accuracy("the drop", sample),
+        regimes=("edge", "hard"),
         corrected_by="eqn: fsl-ansatz/accuracy/corrected", family="accuracy",
         quoted=r"\left(c_4 + \frac{1}{T(i)^s}\right)"
                r" \left(1 - (1+c_5(T(k)-T(i)))^{-\gamma}\right)",
@@ -151,7 +157,10 @@ CLAIMS: tuple[Claim, ...] = (
         "With the signal at T(k), the shares since T(i-1), and the noise of the first rate kept with its own share, "
         "the ansatz is the functional up to that share, for the early drop as for the others: it is the functional "
         "with e(t) frozen at its last value.",
-        CORRECTED, HYPOTHESES, functionals, lambda sample: _accuracy("the end", sample), regimes=("edge", "hard"),
+        CORRECTED,
+        HYPOTHESES,
+        located(every({"K": COUNTS, "sigma^2": NOISES}))(functionals), lambda sample: _accuracy("the end", sample),
+        regimes=("edge", "hard"),
         role="corrected", family="accuracy",
     ),
 )  # fmt: skip

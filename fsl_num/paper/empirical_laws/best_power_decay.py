@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -12,17 +13,18 @@ from sympy import Function, Max, Min, Symbol
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.statements import Joint, Ray, Sharp
+from fsl_num.claims.words import Where
 from fsl_num.design import best_rates, blocks, closed_form, functional_objective
 from fsl_num.design.objectives import NOISE
 from fsl_num.functional import noise_functional
 from fsl_num.model import Model
 from fsl_num.paper.empirical_laws.formulas import POWER, peak, share
 from fsl_num.paper.empirical_laws.measurements import FITTED_STEPS
-from fsl_num.paper.hypotheses import INFINITE, of_infinite_size
+from fsl_num.paper.hypotheses import INFINITE, located, of_infinite_size
 from fsl_num.schedules import PowerDecay
 from fsl_sym import ansatz
 from fsl_sym.ansatz import c, rate
-from fsl_sym.proof import AllOf, equals, same_order
+from fsl_sym.proof import AllOf, equals, less, same_order
 from fsl_sym.symbols import HALF, E, K, a, beta, s
 
 _to_go = Symbol("y", nonnegative=True)
@@ -60,11 +62,15 @@ def shape_rays(sample: Sample) -> dict[str, list[Ray]]:
     return {name: [Ray(name, scale, {"K": scale}, np.log(along))] for name, along in values.items()}
 
 
-def power_decay_rays(sample: Sample) -> list[Ray]:
-    """The noise that the model itself keeps of a power decay: along K at a fixed peak rate, and along the peak rate."""
+def power_decay_rays(sample: Sample, *, slow: bool = False) -> list[Ray]:
+    """The noise that the model itself keeps of a power decay: along K at a fixed peak rate, and along the peak rate.
+
+    ``slow``: for a power below beta - 1.
+    """
     beta = sample.point[1]
     rays, model = [], Model(*sample.point, math.inf, 1.0)
-    for name, power in (("2 beta - 1", 2.0 * beta - 1.0), ("3 beta", 3.0 * beta)):
+    powers = {"2 beta - 1": 2.0 * beta - 1.0, "3 beta": 3.0 * beta}
+    for name, power in ({"(beta - 1)/2": 0.5 * (beta - 1.0)} if slow else powers).items():
         paths = {
             "K grows": (np.full(11, -1.0), np.linspace(4.0, 24.0, 11)),
             "a falls": (np.linspace(-1.0, -12.0, 12), np.full(12, 24.0)),
@@ -102,8 +108,8 @@ CLAIMS: tuple[Claim, ...] = (
         "bound; one equation gives the last rate a. Numerical optimisation over all rates, free to rise, comes down "
         "to it as its blocks get finer and never below.",
         BEST_RATE,
-        ("eta(y) is the best rate when y steps are left", "label noise alone", "the power kernel", "K = 33,907"),
-        optimised_losses, _optimum,
+        (Where("eta(y) is the best rate when y steps are left"), "label noise alone", "the power kernel", "K = 33907"),
+        located({"K": FITTED_STEPS})(optimised_losses), _optimum,
         derive=ansatz.optimal_rate, role="own", family="optimum",
     ),
     Claim(
@@ -113,7 +119,7 @@ CLAIMS: tuple[Claim, ...] = (
         "phase: the peak itself is K^-(1 - beta/(1 + s beta)), and the loss K^-(s beta/(1 + s beta)) has no "
         "logarithm, which WSD does not reach. On the edge the decay takes a fixed share.",
         AllOf(tuple(SHAPE.values())),
-        ("E is the least loss, w the share of decaying steps, eta(K) and eta_max the last and the largest rate",
+        (Where("E is the least loss, w the share of decaying steps, eta(K) and eta_max the last and the largest rate"),
          "label noise alone", "the power kernel", "rates up to a bound", "1e10 <= K <= 1e100"),
         shape_rays, lambda sample: Joint({name: order_statement(formula, sample) for name, formula in SHAPE.items()}),
         depends=("eqn: FSL-optimization/closed-form",), role="own", family="optimum",
@@ -125,9 +131,10 @@ CLAIMS: tuple[Claim, ...] = (
         "a (a K)^-(1 - 1/beta) for p = 2 beta - 1 and 3 beta, as for every p > beta - 1. With T = a K/(p + 1) the loss "
         "T^-s + noise is least in the easy regime at the order K^-(s beta/(1 + s beta)): less than that of WSD.",
         POWER_DECAY,
-        ("N(a, K, p) is the noise of a (1 - tau/K)^p", "p > beta - 1", "lambda_j = j^-beta", INFINITE,
+        (Where("N(a, K, p) is the noise of a (1 - tau/K)^p"), less(beta - 1, _p), Where("lambda_j = j^-beta"), INFINITE,
          "1e-12 <= a <= 0.1", "1e4 <= K <= 1e24"),
         of_infinite_size(power_decay_rays),
+        beyond=lambda sample: {"p = (beta - 1)/2": of_infinite_size(partial(power_decay_rays, slow=True))(sample)},
         role="own",
     ),
 )  # fmt: skip

@@ -6,7 +6,7 @@ import math
 from typing import Final
 
 import numpy as np
-from sympy import Rational
+from sympy import Rational, Symbol
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.evaluation import sharp
@@ -15,6 +15,7 @@ from fsl_num.curves.laws import law
 from fsl_num.curves.plan import Plan
 from fsl_num.paper.empirical_laws.formulas import A1, A2, L0, L, kappa1, kappa2
 from fsl_num.paper.empirical_laws.measurements import ONE_PASS, Measured
+from fsl_num.paper.hypotheses import SCHEDULES, located
 from fsl_num.paper.scaling_laws.training import Training, functional_risk
 from fsl_sym.proof import equals, same_order
 from fsl_sym.symbols import D, E, M, beta, s
@@ -40,11 +41,17 @@ def _final_losses(sample: Sample) -> tuple[Ray, ...]:
     rays = []
     for name, (sizes, data) in paths.items():
         values = []
-        for size, budget in zip(sizes, data, strict=True):
-            peak = 10.0 ** (-budget * s / (1.0 + s))
+        rates = -data * s / (1.0 + s)
+        for size, budget, rate in zip(sizes, data, rates, strict=True):
+            peak = 10.0**rate
             run = Training(float(round(10.0**size)), stable=peak * 10.0**budget, peak=peak)
             values.append(math.log(functional_risk(run, s, beta)))
-        logs = {"M": sizes * math.log(10.0), "D": data * math.log(10.0), "B": np.zeros_like(data)}
+        logs = {
+            "M": sizes * math.log(10.0),
+            "D": data * math.log(10.0),
+            "B": np.zeros_like(data),
+            "eta": rates * math.log(10.0),
+        }
         scale = logs["D"] if np.ptp(logs["D"]) else logs["M"]
         rays.append(Ray(name, scale, logs, np.array(values)))
     return tuple(rays)
@@ -76,15 +83,15 @@ CLAIMS: tuple[Claim, ...] = (
         "L_0 + C_M M^-alpha_M + C_D D^-alpha_D: within the theory this is the final loss of the constant schedule at "
         "the data-optimal order of its rate, eta = D^(-s/(1+s)), with alpha_M = s beta and alpha_D = s/(1+s). "
         "Schedules that decay have other exponents, some with logarithms.",
-        FINAL_LOSS, ("constant schedule, eta = D^(-s/(1+s))", "B = 1", "D up to 1e40 where it decides"),
-        _final_losses,
+        FINAL_LOSS, (SCHEDULES("constant"), equals(Symbol("eta", positive=True), D ** (-s / (1 + s))), "B = 1"),
+        located({SCHEDULES.name: "constant"})(_final_losses),
         family="final-losses",
         quoted=r"L(M,D) = L_0 + C_M M^{-\alpha_M} + C_D D^{-\alpha_D}",
     ),
     Claim(
         f"{LABEL}/chinchilla", LABEL, 1169, "the Chinchilla law",
         "L_0 + A_1 M^-kappa_1 + A_2 D^-kappa_2, D the batch sizes summed: eqn: scaling-law under other names.",
-        CHINCHILLA, ("three sizes and budgets",),
+        CHINCHILLA, ("some sizes and budgets",),
         _chinchilla,
         _chinchilla_statement, regimes=("easy",), family="laws",
         quoted=r"L(M,D) = L_0 + A_1 M^{-\kappa_1}  + A_2 D^{-\kappa_2}",

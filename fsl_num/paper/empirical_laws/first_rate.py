@@ -72,7 +72,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eq:numerical_const_term", "eq:numerical_const_term", 1457, "the noise of the first rate, as printed",
         "int K(T(k) - T(u)) (sigma^2 + e(T(k))) phi(u) phi(0) du = phi(0) int K(T(k) - t) (sigma^2 + e(t)) dt.",
-        FIRST_RATE_PRINTED, (measurements.POWERS, measurements.NAMED),
+        FIRST_RATE_PRINTED, (measurements.POWERS, measurements.ALL_SMOOTH),
         lambda sample: measurements.measured_at("signal at the end over steps", sample), _const_term,
         corrected_by="eq:numerical_const_term/corrected", family="ansatz-quadrature",
         quoted=r"\int_{0}^{k} \mathcal{K}(T(k)-T(u))(\sigma^2 + e(T(k))"
@@ -82,7 +82,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eq:numerical_const_term/corrected", "eq:numerical_const_term", 1457, "the noise of the first rate",
         "The same with e(T(u)) on the left: the noise of a constant schedule of rate phi(0) and intrinsic time T(k).",
-        FIRST_RATE[0], (measurements.POWERS, measurements.NAMED, *FIRST_RATE[1]),
+        FIRST_RATE[0], (measurements.POWERS, measurements.ALL_SMOOTH, *FIRST_RATE[1]),
         lambda sample: measurements.measured_at("first rate over steps", sample),
         _const_term,
         derive=ansatz.first_rate, role="corrected", family="ansatz-quadrature",

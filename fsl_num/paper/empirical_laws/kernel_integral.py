@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
-from sympy import Function, Integral, Symbol, oo
+from sympy import Expr, Function, Integral, Symbol, oo
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import order_statement
+from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.statements import Joint, Ray, Sharp
+from fsl_num.claims.words import Where
 from fsl_num.functional import integrate_graded
 from fsl_num.paper.empirical_laws import measurements
 from fsl_num.paper.empirical_laws.formulas import POWER, e, power_kernel_at
@@ -20,7 +23,7 @@ from fsl_num.paper.hypotheses import INFINITE, of_infinite_size
 from fsl_num.spectrum import kernel_integral
 from fsl_sym import ansatz
 from fsl_sym.ansatz import c, kernel, past, x
-from fsl_sym.proof import AllOf, Formula, at_most, equals, same_order
+from fsl_sym.proof import AllOf, Formula, at_least, at_most, equals, same_order
 from fsl_sym.symbols import T, beta, s, z
 
 LABEL = "appendix:llm_pre-training"
@@ -31,14 +34,18 @@ KERNEL_INTEGRAL: Final = equals(
 )
 """x is T(k) - T(i), and T is T(k)."""
 _model = Function("K")
-_time = Symbol("x", positive=True)
-_SHARE = Integral(_model(z), (z, 0, _time)) / Integral(_model(z), (z, 0, oo))
-MODEL_KERNEL: Final = AllOf((same_order(_SHARE, _time), same_order(1 - _SHARE, _time**-POWER)))
-"""For x <= 1 and for x >= 1."""
+_soon, _long = Symbol("x_1", positive=True), Symbol("x_2", positive=True)
+
+
+def _gone(time: Symbol) -> Expr:
+    return Integral(_model(z), (z, 0, time)) / Integral(_model(z), (z, 0, oo))
+
+
+MODEL_KERNEL: Final = AllOf((same_order(_gone(_soon), _soon), same_order(1 - _gone(_long), _long**-POWER)))
 _early, _late = Symbol("t_i", positive=True), Symbol("t_k", positive=True)
 _FROZEN = Integral(kernel(_late - z) * e(z), (z, _early, _late)) / Integral(kernel(_late - z), (z, _early, _late))
 AT_THE_DROP, AT_THE_END = (same_order(_FROZEN, time**-s) for time in (_early, _late))
-DROPS = "t_i = 1 + T(i), t_k = 1 + T(k)"
+DROPS = Where("t_i = 1 + T(i), t_k = 1 + T(k)")
 
 
 def model_kernel_rays(sample: Sample) -> dict[str, Any]:
@@ -46,15 +53,27 @@ def model_kernel_rays(sample: Sample) -> dict[str, Any]:
     "ones."""
     beta = sample.point[1]
     whole = float(kernel_integral(0.0, math.inf, beta))
-    short, long = np.linspace(-8.0, -2.0, 13), np.linspace(2.0, 14.0, 25)
+    short, long = np.linspace(0.0, -8.0, 17), np.linspace(0.0, 14.0, 29)
     gone = [float(kernel_integral(0.0, 10.0**x, beta)) / whole for x in short]
     left = [float(kernel_integral(10.0**x, math.inf, beta)) / whole for x in long]
     return {
         "forgotten at once": [
-            Ray("x -> 0", short * measurements.LOG10, {"x": short * measurements.LOG10}, np.log(gone))
+            Ray("x -> 0", -short * measurements.LOG10, {"x_1": short * measurements.LOG10}, np.log(gone))
         ],
-        "left for long": [Ray("x -> oo", long * measurements.LOG10, {"x": long * measurements.LOG10}, np.log(left))],
+        "left for long": [Ray("x -> oo", long * measurements.LOG10, {"x_2": long * measurements.LOG10}, np.log(left))],
     }
+
+
+def _exchanged(sample: Sample) -> dict[str, Located]:
+    """Each law where the other holds: what is gone after long times, and what is left after short ones."""
+    measured = model_kernel_rays(sample)
+    (gone,), (left,) = measured["forgotten at once"], measured["left for long"]
+    late, early = (np.log1p(-np.exp(ray.values)) for ray in (left, gone))
+    rays = {
+        "forgotten at once": replace(left, logs={"x_1": left.scale}, values=late),
+        "left for long": Ray("x -> 0", gone.scale, {"x_2": gone.logs["x_1"]}, early),
+    }
+    return {f"{name}, elsewhere": Located({name: [ray]}, {"M": math.inf}) for name, ray in rays.items()}
 
 
 def _kernel_points(sample: Sample) -> measurements.Measured:
@@ -142,7 +161,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         f"{LABEL}/kernel-integral", LABEL, 1498, "the integral of the kernel, as printed",
         "c (1 - 1/beta) int_{T(i)}^{T(k)} K(T(k) - t) dt is the same with (1 + c t)^-(2 - 1/beta) under the integral.",
-        KERNEL_PRINTED, (measurements.POWERS, "T is T(k), x is T(k) - T(i)"),
+        KERNEL_PRINTED, (measurements.POWERS, Where("T is T(k), x is T(k) - T(i)")),
         _kernel_points, lambda sample: Sharp(_kernel_as_printed(sample), lambda pair: measurements.QUADRATURE),
         corrected_by=f"{LABEL}/kernel-integral/corrected",
         family="kernel-integral",
@@ -152,7 +171,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         f"{LABEL}/kernel-integral/corrected", LABEL, 1498, "the integral of the kernel",
         "With T(k) - t in the place of t it is 1 - (1 + c (T(k) - T(i)))^-(1 - 1/beta), exactly.",
-        KERNEL_INTEGRAL, (measurements.POWERS, "T is T(k), x is T(k) - T(i)"),
+        KERNEL_INTEGRAL, (measurements.POWERS, Where("T is T(k), x is T(k) - T(i)")),
         _kernel_points, _kernel_corrected, derive=ansatz.kernel_integral, role="corrected",
         family="kernel-integral",
     ),
@@ -160,8 +179,8 @@ CLAIMS: tuple[Claim, ...] = (
         f"{LABEL}/kernel-of-the-model", LABEL, 1498, "the model's kernel forgets like the power",
         "The share of the model's own kernel that is gone after x grows like x at once, and what is left falls like "
         "x^-(1 - 1/beta): the power kernel is right in both, up to constants.",
-        MODEL_KERNEL, ("lambda_j = j^-beta", INFINITE, "x <= 1 in the first part, x >= 1 in the second"),
-        of_infinite_size(model_kernel_rays), _model_kernel, role="own",
+        MODEL_KERNEL, (Where("lambda_j = j^-beta"), INFINITE, at_most(_soon, 1), at_least(_long, 1)),
+        of_infinite_size(model_kernel_rays), _model_kernel, beyond=_exchanged, role="own",
         family="kernel-integral",
     ),
 )  # fmt: skip

@@ -12,6 +12,7 @@ from sympy import Derivative, Function, Integral, Symbol
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.records import Judgement
 from fsl_num.claims.statements import Sharp, WithoutExponents
+from fsl_num.claims.words import Where
 from fsl_num.paper.empirical_laws import measurements
 from fsl_num.paper.empirical_laws.formulas import CLOCK, GAIN, SMOOTH, Stated, injected, noise_from, r
 from fsl_num.paper.hypotheses import INFINITE, of_infinite_size
@@ -113,7 +114,7 @@ CLAIMS: tuple[Claim, ...] = (
         "the functional scaling law in physical time",
         "int K(T - t) g(t) gamma(t) dt over intrinsic time is int K(T(tau) - T(u)) g(T(u)) h phi(u)^2/b(u) du over "
         "physical time: the learning rate comes squared. Tested with h = 1 and b = 4, derived for every h and b.",
-        PHYSICAL_TIME[0], (measurements.POWERS, measurements.NAMED, *PHYSICAL_TIME[1]),
+        PHYSICAL_TIME[0], (measurements.POWERS, measurements.ALL_SMOOTH, *PHYSICAL_TIME[1]),
         lambda sample: measurements.measured_at("noise over intrinsic time", sample), _physical_time,
         derive=ansatz.physical_time, family="ansatz-quadrature",
         quoted=r"(e(T(u))+\sigma^2)\frac{h\varphi(u)^2}{b(u)}\dd u",
@@ -123,8 +124,8 @@ CLAIMS: tuple[Claim, ...] = (
         "The excess risk is of the order of T(k)^-s + M^-(s beta) - LRD(k); tested for M infinite, with any constants "
         "between 1e-6 and 1e6. The noise of the first rate is dropped as bounded, and what is left is negative.",
         LOSS_PRINTED,
-        (measurements.POWERS, measurements.NAMED, "LRD is the reduction by decay of the schedule", INFINITE,
-         "T(k) from 12 to 120"),
+        (measurements.POWERS, measurements.ALL_SMOOTH, Where("LRD is the reduction by decay of the schedule"),
+         INFINITE),
         of_infinite_size(_loss), _loss_as_printed,
         corrected_by="eq:numerical_LRD_form/corrected", family="ansatz-quadrature",
         quoted=r"\cE_k \eqsim \frac{1}{T(k)^s} + M^{-s\beta} - \mathrm{LRD}(k)",
@@ -134,7 +135,7 @@ CLAIMS: tuple[Claim, ...] = (
         "the loss as signal and noise of the first rate, less the reduction by decay",
         "The functional is T(k)^-s + M^-(s beta) + (phi(0)/B) int K(T(k) - t) (sigma^2 + e(t)) dt - LRD(k), exactly: "
         "the noise of the first rate stays, and is the larger part of the constant that a fit calls irreducible.",
-        LOSS[0], (measurements.POWERS, measurements.NAMED, "M = oo (in the numbers)", *LOSS[1]),
+        LOSS[0], (measurements.POWERS, measurements.ALL_SMOOTH, "M = oo (in the numbers)", *LOSS[1]),
         of_infinite_size(_loss), _loss_corrected,
         derive=ansatz.loss_by_parts, role="corrected", family="ansatz-quadrature",
     ),

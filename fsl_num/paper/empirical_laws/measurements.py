@@ -14,9 +14,11 @@ import numpy as np
 
 from fsl_num.claims.claim import Sample
 from fsl_num.claims.statements import Sharp
+from fsl_num.claims.words import Where
 from fsl_num.functional import integrate_graded
 from fsl_num.gauss_rules import legendre_rule
 from fsl_num.paper.empirical_laws.loops import Function, gauss, power_kernel, step_noise
+from fsl_num.paper.hypotheses import SCHEDULES
 from fsl_num.schedules import Schedule, schedule, step_rates
 from fsl_num.validation import Array
 
@@ -36,15 +38,16 @@ FITTED_STEPS = 33907.0
 """Training steps of the paper's experiment."""
 Measured = list[tuple[Any, float]]
 Value = Callable[[Any], float]
-SCHEDULES = "cosine, WSD, 8-1-1 and cyclic schedules"
+STEPPED = SCHEDULES(*STEPWISE[1:])
+ALL_STEPWISE, ALL_SMOOTH = SCHEDULES(*STEPWISE), SCHEDULES(*SMOOTH)
+LINEAR_WSD = (SCHEDULES("wsd"), "the last fifth of it a straight line to a tenth")
 LONG = 120
 """Steps of the schedules on which laws are compared with their loops."""
 ONE_PASS = 1e-9
 """The one-pass laws sum powers as exponentials to 1e-11, and the double sums of the loops round at 1e-13."""
 SIGNAL = 0.7
 """A, c_1: the signal after a unit of intrinsic time, in the definitions."""
-POWERS = "K(t) = (1 + c t)^-(2 - 1/beta), e(t) = (1 + t)^-s"
-NAMED = "constant, cosine, linear, exponential and WSD schedules"
+POWERS = Where("K(t) = (1 + c t)^-(2 - 1/beta), e(t) = (1 + t)^-s")
 QUADRATURE = 1e-8
 """Quadratures are asked for 1e-11; differences of them lose at most two digits and a derivative by differences one."""
 STEPS = 400.0

@@ -12,25 +12,27 @@ from sympy import Sum
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Sharp
+from fsl_num.claims.words import Where, joined
 from fsl_num.curves.laws import law
 from fsl_num.paper.empirical_laws.formulas import GONE_BY, L0, A, L, j, kappa
 from fsl_num.paper.empirical_laws.measurements import (
+    ALL_STEPWISE,
     LONG,
     ONE_PASS,
-    SCHEDULES,
     SIGNAL,
     STEPWISE,
     Value,
     by_step,
     long_rates,
 )
+from fsl_num.paper.hypotheses import located
 from fsl_sym import ansatz
 from fsl_sym.ansatz import drop, i, k, rate
 from fsl_sym.proof import equals
 from fsl_sym.symbols import C, lam
 
 LABEL = "sub:empirical_fitting_of_llm_pre_training_loss_trajectory"
-DROP = "d(j) is the drop eta_(j-1) - eta_j"
+DROP = Where("d(j) is the drop eta_(j-1) - eta_j")
 _DOUBLE = Sum(Sum(drop(j) * lam ** (i - j), (j, 2, i)), (i, 2, k))
 MOMENTUM: Final = equals(L, L0 + A * GONE_BY**-kappa - C * _DOUBLE)
 MOMENTUM_DROPS: Final = equals(_DOUBLE, Sum(drop(j) * (1 - lam ** (k - j + 1)) / (1 - lam), (j, 2, k)))
@@ -111,8 +113,8 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         f"{LABEL}/momentum", LABEL, 1178, "the Momentum Law",
         "L_0 + A S_1^-kappa - C S_2 with S_2 its double sum.",
-        MOMENTUM, (SCHEDULES, DROP, "lambda from 0.9 to 0.999"),
-        lambda sample: _momentum(), _momentum_statement, regimes=("easy",), family="laws",
+        MOMENTUM, (ALL_STEPWISE, DROP, f"lambda = {joined(DECAYS)}"),
+        located({"lambda": DECAYS})(lambda sample: _momentum()), _momentum_statement, regimes=("easy",), family="laws",
         instances=_momentum_instances,
         quoted=r"\cL_k(\bm{\eta}) &= L_0 + A S_1^{-\kappa} - C S_2",
     ),
@@ -120,8 +122,8 @@ CLAIMS: tuple[Claim, ...] = (
         f"{LABEL}/momentum-drops", LABEL, 1182, "the Momentum Law is a reduction by decay",
         "S_2 is one sum over the drops, each with the weight (1 - lambda^(k-j+1))/(1 - lambda): the shape of the loss "
         "reduction by decay, with an exponential of the steps where the theory has a power of intrinsic time.",
-        MOMENTUM_DROPS, (SCHEDULES, DROP, "lambda from 0.9 to 0.999"),
-        lambda sample: _momentum(), _momentum_drops,
+        MOMENTUM_DROPS, (ALL_STEPWISE, DROP, f"lambda = {joined(DECAYS)}"),
+        located({"lambda": DECAYS})(lambda sample: _momentum()), _momentum_drops,
         derive=ansatz.momentum_kernel, regimes=("easy",), role="own", family="laws",
     ),
 )  # fmt: skip

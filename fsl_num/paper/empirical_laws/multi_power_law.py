@@ -11,9 +11,12 @@ from sympy import Expr, Integral, Sum
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Sharp
+from fsl_num.claims.words import Where
 from fsl_num.curves.laws import law
 from fsl_num.paper.empirical_laws import measurements
 from fsl_num.paper.empirical_laws.formulas import GONE_BY, L0, POWER, A, L, j, kappa, kappa1, kappa2, power_kernel_at
+from fsl_num.paper.empirical_laws.measurements import STEPPED
+from fsl_num.paper.hypotheses import located
 from fsl_num.paper.model.formulas import continuous
 from fsl_sym import ansatz
 from fsl_sym.ansatz import c, i, k, left, rate, u
@@ -29,8 +32,8 @@ _LABEL_NOISE = rate(0) * Integral(_SHARES, (u, 0, left(0))) - Sum(
 LEFT: Final[tuple[Hypothesis | str, ...]] = (
     equals(left(k), 0),
     *continuous("R", "eta"),
-    "R(i) = eta_(i+1) + ... + eta_k is the intrinsic time left after step i",
-    "eta_0 is free: with eta_0 = eta_1 the sum begins at 2",
+    Where("R(i) = eta_(i+1) + ... + eta_k is the intrinsic time left after step i"),
+    Where("eta_0 is free: with eta_0 = eta_1 the sum begins at 2"),
 )
 _SINCE_STEP = Sum(rate(j), (j, i, k))
 
@@ -103,11 +106,14 @@ def _multi_power_corrected(sample: Sample) -> Sharp:
     return Sharp(_multi_power(sample), measurements.ONE_PASS, wrong, moved)
 
 
+RATE_POWERS = (0.0, 0.4)
+
+
 @lru_cache(maxsize=1)
 def _multi_power_curves() -> tuple[tuple[Any, float], ...]:
     values = []
     for name in measurements.STEPWISE:
-        for rate_power in (0.0, 0.4):
+        for rate_power in RATE_POWERS:
             parameters = {
                 "L0": 0.0,
                 "A": measurements.SIGNAL,
@@ -152,7 +158,7 @@ CLAIMS: tuple[Claim, ...] = (
         "The reduction by decay is C sum (eta_{i-1} - eta_i) G(eta_i^-kappa' S_i) with S_i = sum_{j=1}^i eta_j; tested "
         "where the theory has such a law, kappa' = 0 and kappa'' = 1 - 1/beta. As printed, a drop counts in full at "
         "once and nothing comes after it.",
-        MULTI_POWER_PRINTED, (measurements.SCHEDULES, "label noise alone", "the power kernel", *LEFT),
+        MULTI_POWER_PRINTED, (STEPPED, "label noise alone", "the power kernel", *LEFT),
         _label_noise,
         lambda sample: Sharp(_multi_power(sample, since="the start"), measurements.ONE_PASS),
         corrected_by=f"{LABEL}/multi-power/corrected", family="steps",
@@ -163,7 +169,7 @@ CLAIMS: tuple[Claim, ...] = (
         "With S_i = sum_{j=i}^k eta_j, as its authors have it, the Multi-Power Law with kappa' = 0, kappa'' = 1 - "
         "1/beta is the reduction of label noise in the functional scaling law exactly, for any schedule given by "
         "steps: nothing is approximated.",
-        MULTI_POWER, (measurements.SCHEDULES, "label noise alone", "the power kernel", *LEFT),
+        MULTI_POWER, (STEPPED, "label noise alone", "the power kernel", *LEFT),
         _label_noise, _multi_power_corrected,
         derive=ansatz.multi_power, role="corrected",
         family="steps",
@@ -171,8 +177,8 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         f"{LABEL}/multi-power-definition", LABEL, 1188, "the Multi-Power Law",
         "L_0 + A S_1^-kappa - LD(k) with S_i = sum_{j=i}^k eta_j, kappa' free.",
-        MULTI_POWER_LAW, (measurements.SCHEDULES, "kappa' = 0 and 0.4"),
-        lambda sample: _multi_power_curves(), _multi_power_definition,
+        MULTI_POWER_LAW, (measurements.ALL_STEPWISE, "kappa' = 0 and 0.4"),
+        located({"kappa'": RATE_POWERS})(lambda sample: _multi_power_curves()), _multi_power_definition,
         instances=_multi_power_instances, regimes=("easy",), role="own",
         family="laws",
     ),

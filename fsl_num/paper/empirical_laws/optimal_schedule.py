@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -11,10 +12,13 @@ import numpy as np
 from sympy import Function, Rational
 
 from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.statements import Ray
+from fsl_num.claims.words import Where
 from fsl_num.design import Objective, ansatz_objective, best_falling_rates, blocks
 from fsl_num.paper.empirical_laws.formulas import Stated, best, best_known, peak, share
 from fsl_num.paper.empirical_laws.measurements import FITTED_STEPS
+from fsl_num.paper.hypotheses import located
 from fsl_num.paper.statements import Ranges
 from fsl_num.validation import Array
 from fsl_sym.ansatz import rate
@@ -24,14 +28,14 @@ from fsl_sym.symbols import K, r, s
 WSD_LIKE: Final[Stated] = (
     AllOf((at_most(rate(K), peak / 20), at_most(share, Rational(7, 20)), less(best, best_known))),
     (
-        "eta is the minimiser, w the share of its steps below the peak, L_opt its loss",
-        "L_known is the least loss of cosine, WSD and 8-1-1 that end at a tenth",
+        Where("eta is the minimiser, w the share of its steps below the peak, L_opt its loss"),
+        Where("L_known is the least loss of cosine, WSD and 8-1-1 that end at a tenth"),
     ),
 )
 _of_rate = Function("L")
 UNBOUNDED: Final = same_order(-_of_rate(r), r**-s)
 """L(r) is the ansatz with a first step at rate r."""
-FIT = "constants of size as fitted to models of 25M and 100M parameters, K = 33,907"
+FIT = ("constants as fits give them for two language models", "K = 33907")
 NEVER_RISING = "rates that never rise, at most eta_max"
 WSD_RANGES = {"decaying": (0.02, 0.35), "end": (0.0, 0.05), "peak": (0.999, 1.0), "gain": (0.0, 1.0)}
 _NOT_WSD = {
@@ -98,6 +102,10 @@ def fitted_shapes(level: float, at: str) -> tuple[tuple[str, float], ...]:
     return tuple(numbers.items())
 
 
+def _fitted(level: float, at: str) -> Callable[[Sample], Located]:
+    return located({"c_3": level, "K": FITTED_STEPS})(lambda sample: fitted_shapes(level, at))
+
+
 def early_drop_ray(sample: Sample) -> list[Ray]:
     """What the printed ansatz gains from one step at a small first rate, as that rate goes to 0; then rate 1."""
     s, beta = sample.point
@@ -119,8 +127,8 @@ CLAIMS: tuple[Claim, ...] = (
         "Among rates that never rise the minimiser keeps the peak for at least 65 % of the steps, ends below a "
         "twentieth of it, and is better than cosine, WSD and 8-1-1 that end at a tenth. Tested with the constants as "
         "fits give them, where c_3 is so large that the term T(i)^-s is not seen.",
-        WSD_LIKE[0], (FIT, "c_3 = 1e7", NEVER_RISING, *WSD_LIKE[1]),
-        lambda sample: fitted_shapes(1e7, "the drop"), _wsd_like, regimes=("easy",), family="optimum",
+        WSD_LIKE[0], (*FIT, "c_3 = 1e7", NEVER_RISING, *WSD_LIKE[1]),
+        _fitted(1e7, "the drop"), _wsd_like, regimes=("easy",), family="optimum",
         quoted=r"\quad \st\, \sum_{k=0}^{K-1} \delta_k \le \eta_0",
     ),
     Claim(
@@ -128,8 +136,8 @@ CLAIMS: tuple[Claim, ...] = (
         "the optimal schedule of the ansatz where its signal counts",
         "The same with c_3 = 1 and c_2 c_3 unchanged. The minimiser falls to a third of the peak within the first "
         "steps: it is paid T(i)^-s for that drop, for good.",
-        WSD_LIKE[0], (FIT, "c_3 = 1", NEVER_RISING, *WSD_LIKE[1]),
-        lambda sample: fitted_shapes(1.0, "the drop"), _wsd_like, regimes=("easy",), role="argument",
+        WSD_LIKE[0], (*FIT, "c_3 = 1", NEVER_RISING, *WSD_LIKE[1]),
+        _fitted(1.0, "the drop"), _wsd_like, regimes=("easy",), role="argument",
         corrected_by="eqn: FSL-optimization/signal-at-the-end", family="optimum",
     ),
     Claim(
@@ -137,9 +145,10 @@ CLAIMS: tuple[Claim, ...] = (
         "the optimal schedule with the signal at the end",
         "With T(k)^-s for T(i)^-s, and T(k) - T(i-1), the minimiser is WSD-like for c_3 = 1 as well.",
         WSD_LIKE[0],
-        (FIT, "LRD(k) = c_2 (c_3 + T(k)^-s) sum (eta_(i-1) - eta_i)(1 - (1 + c_4 (T(k) - T(i-1)))^-gamma)", "c_3 = 1",
+        (*FIT, Where("LRD(k) = c_2 (c_3 + T(k)^-s) sum (eta_(i-1) - eta_i)(1 - (1 + c_4 (T(k) - T(i-1)))^-gamma)"),
+         "c_3 = 1",
          NEVER_RISING, *WSD_LIKE[1]),
-        lambda sample: fitted_shapes(1.0, "the end"), _wsd_like,
+        _fitted(1.0, "the end"), _wsd_like,
         regimes=("easy",), role="corrected", family="optimum",
     ),
     Claim(
@@ -147,7 +156,7 @@ CLAIMS: tuple[Claim, ...] = (
         "over all schedules the ansatz has no minimum",
         "One first step at rate r, then the peak: the ansatz falls like -r^-s as r goes to 0. The constraint that "
         "rates never rise is needed for the ansatz; the functional itself does not need it.",
-        UNBOUNDED, ("L(r) is the printed ansatz after a first step at rate r", "r <= 1/100", "rates may rise"),
+        UNBOUNDED, (Where("L(r) is the printed ansatz after a first step at rate r"), "r <= 1/100", "rates may rise"),
         early_drop_ray, role="own", family="optimum",
     ),
 )  # fmt: skip

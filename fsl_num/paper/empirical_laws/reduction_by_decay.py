@@ -10,9 +10,12 @@ from sympy import Derivative, Integral, Sum, Symbol
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Ray, Sharp
+from fsl_num.claims.words import Where
 from fsl_num.paper.empirical_laws import measurements
 from fsl_num.paper.empirical_laws.formulas import GAIN, SMOOTH, Stated, injected, noise_from, r
 from fsl_num.paper.empirical_laws.loops import Function, gauss, intrinsic_times, power_kernel
+from fsl_num.paper.empirical_laws.measurements import STEPPED
+from fsl_num.paper.hypotheses import SCHEDULES, located
 from fsl_sym import ansatz
 from fsl_sym.ansatz import clock, end, gone, i, k, phi, rate, u
 from fsl_sym.proof import AllOf, equals, same_order
@@ -20,7 +23,7 @@ from fsl_sym.symbols import B, K
 
 LABEL = "appendix:llm_pre-training"
 _LAST_LINE = -Integral(Derivative(phi(r), r) * noise_from(clock(r)), (r, 0, end)) / B
-_AFTER = ("G(i) is the integral of K(T(k) - t) g(t) from T(i) to T(k)", GAIN)
+_AFTER = (Where("G(i) is the integral of K(T(k) - t) g(t) from T(i) to T(k)"), GAIN)
 STEPS: Final[Stated] = (
     equals(
         rate(0) * gone(0) - Sum(rate(i) * (gone(i - 1) - gone(i)), (i, 1, k)),
@@ -30,9 +33,8 @@ STEPS: Final[Stated] = (
 )
 DISCRETISED: Final[Stated] = (
     same_order(1 - Sum((rate(i - 1) - rate(i)) * gone(i), (i, 1, k)) / (B * Symbol("LRD")), 1 / K),
-    ("LRD is the reduction of the same steps, exactly", *_AFTER),
+    (Where("LRD is the reduction of the same steps, exactly"), *_AFTER),
 )
-STEPPED = "cosine, WSD, 8-1-1 and cyclic schedules"
 
 
 def _reduction() -> Stated:
@@ -122,7 +124,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         f"{LABEL}/parts", LABEL, 1476, "the reduction by decay, integrated by parts",
         "The three lines of LRD(k) are equal where phi is absolutely continuous.",
-        REDUCTION[0], (measurements.POWERS, measurements.NAMED, *REDUCTION[1]),
+        REDUCTION[0], (measurements.POWERS, SCHEDULES(*measurements.SMOOTH[1:]), *REDUCTION[1]),
         lambda sample: measurements.measured_at("reduction as defined", sample, _decaying()), _parts,
         derive=ansatz.reduction_by_parts, family="ansatz-quadrature",
         quoted=r"(\sigma^2 + e(T(u))) \varphi(u) \int_{0}^{u} \varphi'(r)\dd r \dd u",
@@ -132,9 +134,9 @@ CLAIMS: tuple[Claim, ...] = (
         "The sum of (eta_{i-1} - eta_i) int_{T(i)}^{T(k)} K g dt misses the reduction of the same steps by a share "
         "that falls like 1/K at a fixed intrinsic time, neither faster nor slower, for WSD with a linear decay.",
         DISCRETISED[0],
-        (measurements.POWERS, *DISCRETISED[1], "WSD, linear decay of the last fifth to a tenth", "T(k) = 200",
+        (measurements.POWERS, *DISCRETISED[1], *measurements.LINEAR_WSD, "T(k) = 200",
          "512 <= K <= 65536"),
-        discretised_rays, family="discretisation",
+        located({"T(k)": measurements.WHOLE, SCHEDULES.name: "wsd"})(discretised_rays), family="discretisation",
         quoted=r"\mathrm{LRD}(k) \approx \frac{1}{B} \sum_{i=1}^{k} (\eta_{i-1}-\eta_i)"
                r" \int_{T(i)}^{T(k)} \mathcal{K}(T(k)-t)(\sigma^2 + e(t))\dd t",
     ),

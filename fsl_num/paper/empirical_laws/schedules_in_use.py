@@ -6,12 +6,15 @@ import math
 from collections.abc import Callable
 from typing import Any, Final
 
+import numpy as np
 from sympy import Expr, Piecewise, Rational, cos, pi, sqrt
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Sharp
+from fsl_num.claims.words import joined
 from fsl_num.paper.empirical_laws.formulas import peak, rho
 from fsl_num.paper.empirical_laws.measurements import Measured, by_step
+from fsl_num.paper.hypotheses import located
 from fsl_num.schedules import step_rates
 from fsl_sym.ansatz import k, rate
 from fsl_sym.proof import AllOf, Formula, equals
@@ -22,7 +25,9 @@ EIGHT_ONE_ONE: Final = equals(
     Piecewise((peak, k <= K * Rational(4, 5)), (peak / sqrt(10), k <= K * Rational(9, 10)), (peak / 10, True)),
 )
 RATIO = 0.1
-LENGTHS = (2, 11, 1000, 33907)
+LENGTHS, DIVIDED = (2, 11, 1000, 33907), (10, 130, 33900)
+ENDS = ("rho = 0.1", f"{LENGTHS[0]} <= K <= {LENGTHS[-1]}")
+_located = located({"rho": RATIO, "K": np.array(LENGTHS)})
 ROUNDING = 1e-12
 """A cosine near -1 loses half of its digits of the angle, not of itself."""
 
@@ -63,7 +68,7 @@ def _ends(sample: Sample) -> Sharp:
 def _eight_one_one(sample: Sample) -> Measured:
     return [
         ((k, steps), float(step_rates("8-1-1", peak=1.0, steps=steps)[k - 1]))
-        for steps in (10, 130, 33900)
+        for steps in DIVIDED
         for k in sorted(
             {1, steps // 2, steps * 4 // 5, steps * 4 // 5 + 1, steps * 9 // 10, steps * 9 // 10 + 1, steps}
         )
@@ -107,24 +112,24 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "sec:CLRS/cosine", "sec:CLRS", 1207, "the cosine schedule, as printed",
         "With rho = 0.1 the rate (1 + rho)/2 + (1 - rho)/2 cos((k-1)/(K-1)) of the peak ends at a tenth.",
-        COSINE_PRINTED, ("rho = 0.1", "K from 2 to 33,907"),
-        lambda sample: ends_of(COSINE_PRINTED), _ends, regimes=("easy",),
+        COSINE_PRINTED, ENDS,
+        _located(lambda sample: ends_of(COSINE_PRINTED)), _ends, regimes=("easy",),
         corrected_by="sec:CLRS/cosine/corrected",
         quoted=r"such that the minimum learning rate is $\eta_{\operatorname{max}}/10$",
     ),
     Claim(
         "sec:CLRS/cosine/corrected", "sec:CLRS", 1207, "the cosine schedule",
         "With pi (k-1)/(K-1) in the cosine it begins at the peak and ends at rho times the peak.",
-        COSINE, ("rho = 0.1", "K from 2 to 33,907"),
-        lambda sample: ends_of(COSINE), _ends, regimes=("easy",),
+        COSINE, ENDS,
+        _located(lambda sample: ends_of(COSINE)), _ends, regimes=("easy",),
         instances=_cosine_instances,
         role="corrected",
     ),
     Claim(
         "sec:CLRS/8-1-1", "sec:CLRS", 1211, "the schedule 8-1-1",
         "The peak up to step 0.8 K, over sqrt(10) up to 0.9 K and over 10 up to K.",
-        EIGHT_ONE_ONE, ("K = 10, 130 and 33,900",),
-        _eight_one_one,
+        EIGHT_ONE_ONE, (f"K = {joined(DIVIDED)}",),
+        located({"K": DIVIDED})(_eight_one_one),
         _eight_one_one_statement, instances=_eight_one_one_instances, regimes=("easy",),
         quoted=r"$\eta_{K_3}=\eta_{\max}/10$, and $K_1=0.8 K, K_2=0.9K$",
     ),

@@ -57,7 +57,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "appendix:llm_pre-training/tokens", "appendix:llm_pre-training", 1568, "steps, batch and tokens",
         "33,907 steps of batches of 288 are 20B tokens: with sequences of 2048 tokens, which are not printed.",
-        TOKENS[0], (*TOKENS[1], "2048 tokens a sequence"),
+        TOKENS[0], TOKENS[1],
         lambda sample: Located([(("33,907 steps", 20e9), float(STEPS * BATCH * LENGTH))],
                                {"D": 20e9, "K": STEPS, "B": BATCH, "L": LENGTH}), _tokens_statement,
         regimes=("easy",), family="tokens",

@@ -6,7 +6,7 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from sympy import Rational
+from sympy import Rational, Symbol
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.hypotheses import Located
@@ -25,6 +25,7 @@ from fsl_num.paper.experiments.shared import (
     at_its_point,
     setting_of,
 )
+from fsl_num.paper.hypotheses import SCHEDULES
 from fsl_num.paper.statements import Ranges
 from fsl_num.schedules import step_rates
 from fsl_num.simulate.recursion import exact_risk
@@ -49,6 +50,10 @@ _WRONG_WSD = {
 }
 
 
+CONSTANT_RATE = Symbol("eta", positive=True)
+"""The rate of the constant schedule; the others have their peaks at eta_max."""
+
+
 def peak_rate(name: str, budget: float) -> float:
     """The data-optimal orders in the hard regime: D^(-s/(1+s)) for the constant schedule, D^0 for those that decay."""
     return PEAK * budget ** -(POINT[0] / (1.0 + POINT[0])) if name == "constant" else PEAK
@@ -68,7 +73,9 @@ def _final_losses(largest: int) -> Located:
             numbers[f"{name}, D = {budget:.0e}: risk over law"] = risks[name] / law
         numbers[f"D = {budget:.0e}: WSD over exponential"] = risks["wsd"] / risks["exp-decay"]
         numbers[f"D = {budget:.0e}: exponential over constant"] = risks["exp-decay"] / risks["constant"]
-    return Located(tuple(numbers.items()), setting_of(problem) | {"D": np.array(budgets)})
+    rates = {str(rate): np.array([peak_rate(name, float(budget)) for budget in budgets])
+             for name, rate in (("wsd", PEAK_RATE), ("constant", CONSTANT_RATE))}  # fmt: skip
+    return Located(tuple(numbers.items()), setting_of(problem) | rates | {"D": np.array(budgets)})
 
 
 def final_losses(sample: Sample) -> Located:
@@ -100,7 +107,9 @@ CLAIMS: tuple[Claim, ...] = (
         AllOf((within(RISK(D), FUNCTIONAL(D) / 2, FUNCTIONAL(D) / 100),
                less(FINAL_RISK["wsd"], FINAL_RISK["exponential"]),
                less(FINAL_RISK["exponential"], FINAL_RISK["constant"]))),
-        (*HARD, "M = N = oo", "peak rate 0.05, for the constant schedule 0.05 D^(-1/3)", at_least(D, 10**4)),
+        (*HARD, "M = N = oo", SCHEDULES("constant", "exp-decay", "wsd"),
+         equals(PEAK_RATE, Rational(1, 20)), equals(CONSTANT_RATE, PEAK_RATE / D ** Rational(1, 3)),
+         at_least(D, 10**4)),
         final_losses, lambda sample: Ranges(FINAL, _WRONG_FINAL), regimes=("hard",), moved=at_its_point,
         quoted="WSD yields the best scaling performance, followed by exponential decay, while the constant schedule "
         "performs the worst",

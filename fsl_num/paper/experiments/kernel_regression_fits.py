@@ -22,6 +22,7 @@ from fsl_num.paper.experiments.shared import (
     DEVIATION,
     HARD,
     NOISE,
+    PEAK_RATE,
     POINT,
     RATE,
     RISK,
@@ -34,16 +35,17 @@ from fsl_num.paper.experiments.shared import (
     r,
     setting_of,
 )
+from fsl_num.paper.hypotheses import SCHEDULES
 from fsl_num.paper.statements import Ranges, multiple_of
 from fsl_sym.domain import regime_of
-from fsl_sym.proof import AllOf, at_most, within
+from fsl_sym.proof import AllOf, at_most, equals, within
 from fsl_sym.spectrum import forgetting_kernel, signal
 from fsl_sym.symbols import beta, s, sigma
 
 LABEL = "sub:the_kernel_teacher_student_setup"
 SHOWN = ("cosine", "wsd", "8-1-1")
-SETTING = ("M = N = 128, sigma = 3, B = 1, K = 10000", "peak rate 0.05", "cosine, WSD and 8-1-1 schedules")
-GRID_OF_FIGURE = "s from 0.5 to 1, beta from 1.5 to 5: the points of this regime on a grid of twelve"
+SETTING = ("M = N = 128, sigma = 3, B = 1, K = 10000", equals(PEAK_RATE, Rational(1, 20)), SCHEDULES(*SHOWN))
+GRID_OF_FIGURE = "the points of this regime on the grid of the figure"
 PRINTED_FIT: Mapping[str, tuple[float, float]] = MappingProxyType({"printed: worst error": (0.0, CLOSE)})
 MODES_FIT: Mapping[str, tuple[float, float]] = MappingProxyType(
     {"modes: worst error": (0.0, 0.05), "modes: c1": (0.45, 0.55), "modes: c3": (0.45, 0.55)}
@@ -114,7 +116,9 @@ def _fits(s: float, beta: float) -> Located:
             for name, constant in zip(("c1", "c2", "c3"), fit.constants, strict=True):
                 numbers[f"{where} {form}: {name}"] = constant
         numbers[f"{where} least ratio"], numbers[f"{where} largest ratio"] = run.unfitted
-    return Located(tuple(numbers.items()), setting_of(dynamics.problem) | {"K": dynamics.steps})
+    return Located(
+        tuple(numbers.items()), setting_of(dynamics.problem) | {"K": dynamics.steps, str(PEAK_RATE): dynamics.peak}
+    )
 
 
 def fits(sample: Sample) -> Located:

@@ -11,11 +11,12 @@ from sympy import Integer, Symbol
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.statements import Equivalent, Ray
+from fsl_num.claims.words import Where
 from fsl_num.functional import noise_functional
 from fsl_num.model import Model
 from fsl_num.paper.scaling_laws.training import peak_rate
 from fsl_num.schedules import Constant, Cosine, ExponentialDecay, Schedule, StableDecay
-from fsl_num.spectrum import approximation_error, signal
+from fsl_num.spectrum import approximation_error, signal, trace
 from fsl_num.volterra import Problem, solve
 from fsl_sym import spectrum as exact
 from fsl_sym.proof import same_order
@@ -68,7 +69,13 @@ def own_setting_rays(sample: Sample) -> tuple[Ray, ...]:
 
 def own_setting(sample: Sample) -> Located:
     """The same with the letters that all rays share; no schedule gives a batch of more than one sample."""
-    letters = {"M": OWN_SIZE, "N": OWN_SIZE, "sigma": math.sqrt(OWN_NOISE), "B": 1.0}
+    letters = {
+        "M": OWN_SIZE,
+        "N": OWN_SIZE,
+        "sigma": math.sqrt(OWN_NOISE),
+        "B": 1.0,
+        "c": peak_rate(sample.point[1]) * trace(sample.point[1]) / 2.0,
+    }
     return Located(own_setting_rays(sample), letters)
 
 
@@ -80,7 +87,8 @@ CLAIMS: tuple[Claim, ...] = (
         "constant, exponential, stable-then-decay and cosine schedules from 1e2 to 1e9 steps. N = M leaves no "
         "approximation error, so N - M >~ M, asked by the theorems, does not hold here and is not needed.",
         same_order(E, exact.signal(T, Integer(OWN_SIZE)) + 9 * NOISE_INTEGRAL),
-        ("M = N = 128", "sigma = 3", "B = 1", "gamma_max tr(H)/2 = 0.1"), own_setting,
+        ("M = N = 128", "sigma = 3", "B = 1", Where("c is gamma_max/2 times the trace of infinitely many features"),
+         "c = 0.1"), own_setting,
         lambda sample: Equivalent(
             lambda power, logs: power["risk"] * np.logaddexp(logs["signal"], logs["noise"]), {"risk": 1.0}
         ),

@@ -19,7 +19,7 @@ from fsl_num.model import Model
 from fsl_num.paper.block_constants import AS_A_POWER, exact_powers
 from fsl_num.paper.functional.formulas import LAW
 from fsl_num.paper.functional.runs import bound, moderate_size
-from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
+from fsl_num.paper.hypotheses import INFINITE, MODEL, VOLTERRA, every, located, of_infinite_size
 from fsl_num.paper.statements import Between, multiple_of, power_law
 from fsl_num.schedules import Constant
 from fsl_num.spectrum import trace
@@ -31,6 +31,8 @@ from fsl_sym.symbols import E, beta, s, t
 
 RATES = (0.2, 0.45)
 """gamma_max tr(H)/2 at which the adversary is let loose: far beyond what "sufficiently small" must mean."""
+NOISES = (0.0, 1e6)
+"""sigma^2 there."""
 LOUD = 1e12
 """sigma^2 beside which no signal is seen."""
 HORIZON = 1e24
@@ -111,7 +113,7 @@ def adversary(sample: Sample) -> tuple[tuple[str, str, float], ...]:
     for stability in RATES:
         for horizon in spots(beta):
             equation = mesh_equation(s, beta, size, horizon)
-            for noise in (0.0, 1e6):
+            for noise in NOISES:
                 limit = bound(equation, stability)
                 high = worst_schedule(equation, limit, noise, searches=searches)
                 low = worst_schedule(equation, limit, noise, largest=False, searches=1)
@@ -224,18 +226,17 @@ CLAIMS: tuple[Claim, ...] = (
         "with gamma <= gamma_max, A = sup_u R(u)/(gamma_max K_M(u)), R the resolvent of gamma_max K_M. The lower "
         "constant is reached as gamma tends to 0; A for a signal that ends at once and constant gamma_max.",
         AllOf(OF_TWICE),
-        (MODEL, "rho_- = rho_+ = 1 (the Volterra equation)",
-         "0 <= gamma <= gamma_max, c = gamma_max tr(H)/2 = 0.2, 0.45",
-         "adversarial schedules, sigma^2 = 0 and 1e6",
+        (MODEL, *VOLTERRA, "c = 0.2 and 0.45", "sigma^2 = 0 and 1e6", "adversarial schedules",
          exact_powers("R and K are those of whatever spectrum; the numbers are computed for these")),
-        adversary, _best, derive=best_constant_derivations, role="own", depends=("ineq: inf_sum",),
+        located(every({"c": RATES, "sigma^2": NOISES}))(adversary),
+        _best, derive=best_constant_derivations, role="own", depends=("ineq: inf_sum",),
     ),
     Claim(
         "best-constants/limits", "ineq: inf_sum", 732, "the risk over the law at constant rates, to many digits",
         "For constant gamma, M infinite and t to infinity 2 E/law tends to 1/(1-c) for label noise, to 1/(1-c^2) for "
         "the signal when s < 2 - 1/beta, and to 1/(1-c)^2 when s > 2 - 1/beta; c = gamma tr(H)/2.",
         AllOf(LIMITS),
-        (MODEL, INFINITE, "gamma constant, c = 0.1, 0.5, 0.8", "t = 1e24", exact_powers(AS_A_POWER),
+        (MODEL, INFINITE, "gamma constant", "c = 0.1, 0.5, 0.8", "t = 1e24", exact_powers(AS_A_POWER),
          at_least(Abs(s - 2 + 1 / beta), Rational(1, 8))),
         of_infinite_size(limits), _limit, derive=resolvent_limit, role="own", moved=_parted,
     ),

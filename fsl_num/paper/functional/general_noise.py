@@ -117,7 +117,7 @@ CLAIMS: tuple[Claim, ...] = (
         "For t <= c M^beta the law holds with K_infinity and e_infinity; for t >= c M^beta the risk lies between the "
         "law with K_M and the law with K_infinity, up to constants that do not depend on sigma.",
         AllOf((IN_WINDOW, FROM_BELOW, FROM_ABOVE)),
-        (*GIVEN, "sigma >= 0", "c = 0.3 (0.003 for the bounds beyond)"), _general_measured, _general, _general_mutants,
+        (*GIVEN, "sigma >= 0"), _general_measured, _general, _general_mutants,
         depends=("approximation-error", "lemma:convolution-kernel", "prop:fsl-weak-upper-bound"), family=FAMILY,
         moved=led, beyond=lambda sample: {name: {"window": rays} for name, rays in unstable(sample).items()},
         quoted=r"There exists a $c>0$ such that for $0\leq t \leq c M^\beta$,  it holds that",

@@ -138,6 +138,9 @@ def _infinite_mutants(sample: Sample) -> dict[str, Statement]:
     return {f"without {term}": without(sample, term, IS_POWERS) for term in ("delta", "e_inf", "label_inf")}
 
 
+BURST = "a burst: gamma_max in the window, and nothing after it"
+
+
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "thm: fsl-hard-regime", "thm: fsl-hard-regime", 484, "hard tasks: the law with the powers of 1 + t, all t",
@@ -179,7 +182,7 @@ CLAIMS: tuple[Claim, ...] = (
         "sigma^2 M^(s beta - beta + 1), at t = 100 M^beta and sigma^2 above M^(beta-1-s beta) and M^-beta, for every "
         "s: what the M features have forgotten exponentially, K_infinity still remembers.",
         Formula(functional(INFINITE_PAIR) / E, "~", sigma**2 * M ** (s * beta - beta + 1)),
-        (*EXACT, "gamma = gamma_max up to 0.3 M^beta, then 0", "t = 100 M^beta",
+        (*EXACT, BURST, "t = 100 M^beta",
          exact_powers("over other spectra the same factor is measured by any-noise, from both sides"),
          at_least(sigma**2, EXCESS / 2 * (M ** (beta - 1 - s * beta) + M**-beta))),
         noise_limit_rays, noise_limit_law,
@@ -193,9 +196,7 @@ CLAIMS: tuple[Claim, ...] = (
         "where the second term is large, a burst of noise at gamma_max leaves a risk of that order at t = 100 M^beta.",
         AllOf((ATTAINED, AT_MOST)),
         (*GIVEN, "s <= 1 - 1/beta", "sigma >= 0",
-         "the first: gamma = gamma_max up to 0.3 M^beta, then 0, t = 100 M^beta, "
-         "sigma^2 gamma_max >> M^(beta-1-s beta), exact powers",
-         "the second: all schedules, all t >= 0"),
+         "the first after that burst, where noise decides, for exact powers", "the second for all schedules and times"),
         excess_rays,
         mutants=lambda sample: {
             "1 over a power of sigma": Joint({str(AT_MOST): order_statement(LESS, sample)})

@@ -11,6 +11,7 @@ from sympy import Integer, Rational, Sum, log
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.hypotheses import NOTHING
 from fsl_num.claims.statements import Direction, Equivalent, Ray
+from fsl_num.claims.words import Where
 from fsl_num.paper.block_constants import exact_powers
 from fsl_num.paper.functional.formulas import LAW, MODEL_PAIR, functional, risk_is
 from fsl_num.paper.functional.laws import FAMILY, GIVEN, dropped, functional_law
@@ -22,7 +23,7 @@ from fsl_sym.symbols import E, M, N, j
 IS_LAW = risk_is(LAW)
 SILENT = risk_is(functional(MODEL_PAIR, label=False))
 ONLY_LEARNED = risk_is(functional(MODEL_PAIR, label=False, signal_too=False))
-MODEL_AT_ZERO = "lambda_j = j^-beta, theta_j^2 = j^-1 lambda_j^(s-1), beta > 1"
+MODEL_AT_ZERO = Where("lambda_j = j^-beta, theta_j^2 = j^-1 lambda_j^(s-1), beta > 1")
 
 
 @lru_cache(maxsize=64)
@@ -60,6 +61,10 @@ def _without_source(s: Any, beta: Any) -> list[tuple[Any, Any]]:
 def up_to_two(s: Any, beta: Any) -> tuple[Any, Any]:
     """The point itself where s <= 2 - 1/beta, else that with s = 2 - 1/beta: the printed range and its end."""
     return min(s, 2 - 1 / beta), beta
+
+
+AT_ITS_END = {"easy": ((Rational(7, 4), 4),)}
+"""s = 2 - 1/beta."""
 
 
 def past_two(s: Any, beta: Any) -> tuple[Any, Any]:
@@ -105,7 +110,8 @@ CLAIMS: tuple[Claim, ...] = (
         SILENT,
         (*GIVEN, "sigma = 0", "0 < s <= 2 - 1/beta", "all t >= 0"),
         silence, lambda sample: functional_law(sample, SILENT, kernel=False),
-        dropped("delta", "e"), moved=up_to_two, beyond=noisy, depends=("eq:Ke-gap",), family=FAMILY,
+        dropped("delta", "e"), moved=up_to_two, extra_points=AT_ITS_END, beyond=noisy, depends=("eq:Ke-gap",),
+        family=FAMILY,
         quoted=r"If $s \in [0, 2 - 1/\beta]$, then for all $t \ge 0$",
     ),
     Claim(
@@ -127,7 +133,7 @@ CLAIMS: tuple[Claim, ...] = (
         ONLY_LEARNED,
         (*GIVEN, "sigma = 0", "0 < s <= 2 - 1/beta", "all t >= 0"),
         silence, lambda sample: functional_law(sample, ONLY_LEARNED, kernel=False), dropped("delta", "e"),
-        beyond=noisy, moved=up_to_two, role="stronger",
+        beyond=noisy, moved=up_to_two, extra_points=AT_ITS_END, role="stronger",
         strengthens="thm:fsl-zero-noise", family=FAMILY,
     ),
     Claim(
@@ -147,7 +153,7 @@ CLAIMS: tuple[Claim, ...] = (
         "is infinite. The theorem needs s > 0, as its source condition says.",
         AllOf((equals(2 * E, Sum(1 / j, (j, 1, N))), same_order(E, log(N)))),
         (MODEL_AT_ZERO, "s = 0", "N = 2^M",
-         exact_powers("with d_j in [1/2, 2] the sum is between half and twice this one")), lambda sample: zero_rays(),
+         exact_powers("targets up to constants change the sum by these alone")), lambda sample: zero_rays(),
         lambda sample: Equivalent(lambda powers, logs: powers["N"] * logs["M"], {"N": 1.0}),
         lambda sample: {"bounded by the law of the theorem": _bounded("upper")},
         judged_by="its rays name log N by the letter N",

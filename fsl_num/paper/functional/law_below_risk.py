@@ -13,16 +13,19 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
 from sympy import Sum, oo
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.printed_values import PrintedBound
 from fsl_num.claims.records import Judgement
 from fsl_num.claims.statements import NothingCompared, WithoutExponents
+from fsl_num.claims.words import Where
 from fsl_num.paper.block_constants import exact_powers
 from fsl_num.paper.functional.balls import DIGITS, enclosed_risk, exact_problem, flint_or_none
 from fsl_num.paper.functional.formulas import LAW
-from fsl_num.paper.hypotheses import MODEL
+from fsl_num.paper.hypotheses import MODEL, every, located
+from fsl_num.validation import Array
 from fsl_num.volterra import Problem, solve
 from fsl_sym.proof import at_most
 from fsl_sym.symbols import E, M, beta, j, s, sigma, t
@@ -90,10 +93,19 @@ def quotients(sample: Sample) -> tuple[Quotient, ...]:
     made = []
     for size in SIZES:
         for stability in STABILITIES:
-            times = [Fraction(1, 1000), Fraction(1), Fraction(math.ceil(float(size) ** float(sample.beta)))]
+            times = _times(size, sample)
             for noise in NOISES:
                 made += _at(exact_problem(sample, size, stability, noise, float(times[-1])), times)
     return tuple(made)
+
+
+def _times(size: int, sample: Sample) -> list[Fraction]:
+    return [Fraction(1, 1000), Fraction(1), Fraction(math.ceil(float(size) ** float(sample.beta)))]
+
+
+def _sizes_and_times(sample: Sample) -> dict[str, Array]:
+    placed = [(size, float(time)) for size in SIZES for time in _times(size, sample)]
+    return dict(zip(("M", "t"), np.transpose(placed), strict=True))
 
 
 def _at(problem: Problem, times: list[Fraction]) -> list[Quotient]:
@@ -177,9 +189,11 @@ CLAIMS: tuple[Claim, ...] = (
         "first two terms of a series of positive terms. Decided in rigorous balls, rates up to 0.9 of the limit of "
         "stability.",
         at_most(SUMS, 2 * E),
-        (MODEL, "gamma constant, c = gamma tr(H_M)/2 = 0.2 and 0.9", "M = 4 and 12", "sigma^2 = 0, 1, 100",
-         "t = 1/1000, 1 and M^beta",
+        (MODEL, "gamma constant", Where("c is gamma tr(H_M)/2"), "c = 0.2 and 0.9", "M = 4 and 12",
+         "sigma^2 = 0, 1, 100",
+         "t >= 1/1000", "t <= M^beta + 1 (whole numbers)",
          exact_powers("the terms are positive whatever the spectrum; balls decide it for these")),
-        quotients, lambda sample: NotBelow(1.0), role="own",
+        located(_sizes_and_times)(located(every({"c": STABILITIES, "sigma^2": NOISES}))(quotients)),
+        lambda sample: NotBelow(1.0), role="own",
     ),
 )  # fmt: skip

@@ -13,9 +13,11 @@ from fsl_num.claims.claim import Sample
 from fsl_num.claims.hypotheses import NOTHING
 from fsl_num.claims.printed_terms import measured_terms
 from fsl_num.claims.statements import Direction, Equivalent, Statement
+from fsl_num.claims.words import Where
 from fsl_num.paper.block_constants import UP_TO_CONSTANTS
 from fsl_num.paper.functional.formulas import LAW, MEASURED, POWERS, functional, risk_is
 from fsl_num.paper.functional.runs import STABILITY
+from fsl_num.paper.hypotheses import MODEL
 from fsl_num.validation import Array
 from fsl_sym.proof import Formula, at_most
 from fsl_sym.symbols import E, M, gamma, t
@@ -24,8 +26,8 @@ from fsl_sym.symbols import s as difficulty
 
 FAMILY = "functional law of the first M features"
 EXACT = (
-    "lambda_j = j^-beta, theta_j^2 = j^-1 lambda_j^(s-1), s > 0, beta > 1, N infinite (M^-(s beta) stands as delta_M)",
-    f"gamma_max tr(H)/2 = {STABILITY}, and down to 1e-60 of it",
+    MODEL,
+    Where("M^-(s beta) stands as delta_M, for infinitely many features in all"),
     # a sum of j^-beta up to M is at least its first term and this integral, and the trace of a spectrum up to constants
     # half of the sum
     at_most(

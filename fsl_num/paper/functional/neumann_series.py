@@ -13,6 +13,7 @@ from sympy import Function, Rational, Sum, Symbol, oo, zeta
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.statements import Direction, Equivalent, Ray, Sharp
+from fsl_num.claims.words import Where
 from fsl_num.design.shapes import shape
 from fsl_num.paper.block_constants import AS_A_POWER, PERIOD, UP_TO_CONSTANTS, Constants, exact_powers, given_constants
 from fsl_num.paper.functional.balls import enclosed_risk, enclosed_sums, exact_problem, flint_or_none
@@ -25,7 +26,7 @@ from fsl_num.volterra import Problem, solve
 from fsl_num.volterra.mesh import mesh_equation
 from fsl_num.volterra.neumann import neumann_series
 from fsl_sym.best_constants import supersolutions
-from fsl_sym.proof import equals, order_at_most, tends
+from fsl_sym.proof import at_least, equals, order_at_most, tends
 from fsl_sym.symbols import beta, t
 
 G_MAX = Symbol("gamma_max", positive=True)
@@ -60,7 +61,9 @@ def series(sample: Sample) -> list[tuple[dict[str, Any], Any]]:
     else:
         with flint.ctx.workprec(BITS):
             (risk,) = enclosed_risk(flint, problem, [Fraction(problem.end)])
-    return [({"terms": terms, "t": problem.end, "M": problem.model.size}, risk) for terms in TERMS]
+    return [
+        ({"terms": terms, "t": problem.end, "M": problem.model.size, "c": problem.stability}, risk) for terms in TERMS
+    ]
 
 
 def _series_problem(sample: Sample) -> Problem:
@@ -198,7 +201,7 @@ CLAIMS: tuple[Claim, ...] = (
         "f is the sum of the series g + T g + T^2 g + ...; what the terms after T^n g add is at most c^(n+1)/(1-c) "
         "sup g, c = gamma_max tr(H)/2.",
         equals(LOSS(t), Sum(POWER(k, t), (k, 0, oo))),
-        (MODEL, "gamma constant, c = 0.2", "t = 1000, M = 50", "2, 4 and 8 terms",
+        (MODEL, "gamma constant", Where("c is gamma tr(H)/2"), "c = 0.2", "t = 1000, M = 50", "terms = 2, 4 and 8",
          exact_powers("the series is that of whatever kernel; balls hold its sum for these")),
         series, _series, derive=supersolutions,
         quoted=r"f = (\cI - \cT)^{-1} g = g + \cT g + \cT^2 g + \cT^3 g + \cdots",
@@ -207,7 +210,7 @@ CLAIMS: tuple[Claim, ...] = (
         "sec: proof_sketch/neumann", "sec: proof_sketch", 792, "higher powers of T against the first",
         "For t <= M^beta T^(k+1) g is at most C gamma_max T^k g for k = 1, 2, uniformly in M.",
         order_at_most(POWER(k + 1, t) / POWER(k, t), G_MAX),
-        (MODEL, "t = M^beta and t = 4", "schedules up and down, with and without label noise", UP_TO_CONSTANTS),
+        (MODEL, at_least(t, 4), "schedules up and down, with and without label noise", UP_TO_CONSTANTS),
         sketch_rays, _sketch, lambda sample: {"of that order": _sketch(sample, "both")}, role="argument",
         depends=("cor: contraction",),
     ),

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from sympy import Function, Integral, Sum, oo
+import numpy as np
+from sympy import Function, Integral, Rational, Sum, Symbol, oo
 
 from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.hypotheses import Located
+from fsl_num.claims.words import Where
 from fsl_num.design.shapes import shape
 from fsl_num.paper.block_constants import UP_TO_CONSTANTS, given_constants
 from fsl_num.paper.functional.formulas import GAMMA
 from fsl_num.paper.functional.runs import equation_up_to_constants
-from fsl_num.paper.hypotheses import MODEL
+from fsl_num.paper.hypotheses import FEATURES, MODEL
 from fsl_num.paper.statements import Between, multiple_of
 from fsl_num.validation import Array
 from fsl_num.volterra.mesh import gaussian_march
@@ -30,13 +33,13 @@ CLOSURE = (at_most(EQUATION / 2, RISK(t)), at_most(RISK(t), 2 * EQUATION))
 
 
 @lru_cache(maxsize=64)
-def closure_ratios(sample: Sample) -> tuple[tuple[str, str, float], ...]:
+def closure_ratios(sample: Sample) -> Located:
     """E over delta_M + e_M + int K_M gamma (E + sigma^2) for Gaussian features, E the measured risk itself.
 
     Several models, M = 1 among them (where rho_+ = 2 is reached), rates up to the edge of stability and noises.
     """
     s, beta = sample.point
-    ratios = []
+    ratios, letters = [], []
     # The upper constant 2 is reached by one mode near its edge of stability, x = gamma lambda: 2/(4 - 3 x) in the end.
     runs = ((None, 1.0, 1e4), (None, 30.0, 3.0 * 30.0**beta), (None, 1000.0, 1e3))
     up_to_constants = ((constants, 30.0, 3.0 * 30.0**beta) for constants in given_constants(sample.seed))
@@ -52,7 +55,9 @@ def closure_ratios(sample: Sample) -> tuple[tuple[str, str, float], ...]:
                     place = f"M = {size:g}, gamma = {gamma:.3g}, {name}, sigma^2 = {noise:g}"
                     place += f", {constants.name}" if constants else ""
                     ratios.append(("E/right side", place, ratio))
-    return tuple(ratios)
+                    letters.append((size, gamma * equation.trace, noise))
+    named = dict(zip(("M", "c", "sigma^2"), np.transpose(letters), strict=True))
+    return Located(tuple(ratios), {**named, FEATURES.name: "gaussian"})
 
 
 def _closure_ratio(row: Array, march: Array, delta: float, noise: float, signal: Array) -> float:
@@ -84,7 +89,8 @@ CLAIMS: tuple[Claim, ...] = (
         "and for every rate, small or not: the constants are those of rho_- = 1, rho_+ = 2 and of E for 2 E, whatever "
         "the spectrum.",
         AllOf(CLOSURE),
-        (MODEL, "Gaussian features", "delta_M for M^-(s beta)", "M = 1, 30, 1000; gamma up to 0.999/tr(H)",
+        (MODEL, FEATURES("gaussian"), Where("delta_M for M^-(s beta)"), Where("c is gamma tr(H)"),
+         "M = 1, 30, 1000", at_most(Symbol("c", positive=True), Rational(999, 1000)),
          UP_TO_CONSTANTS),
         closure_ratios, _closure, depends=("approximation-error",),
         quoted=r"\mathbb{E}[\mathcal{E}_t] \eqsim M^{-s\beta} + e_M(t) +"

@@ -13,6 +13,7 @@ from sympy import Function, Symbol
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.statements import Joint, Ray
+from fsl_num.claims.words import Kinds, Where
 from fsl_num.validation import Array
 from fsl_sym.proof import AllOf, at_least, same_order
 from fsl_sym.symbols import M, beta, s, t
@@ -36,10 +37,12 @@ POWERS: Final = {
     "approximation error": same_order(_tail, M ** (-s * beta)),
 }
 FREE = (
-    "lambda_j = c_j j^-beta, theta_j^2 = d_j j^-1 lambda_j^(s-1), c_j and d_j in [1/2, 2]: alternating, log-periodic, "
-    "constant in dyadic blocks, and random",
-    "N = 16 M, and e(t) with all features beyond, period by period like the last",
-    "N(t) is the noise of a rate that falls linearly in intrinsic time, from 1 to 0 at t",
+    Kinds(
+        "c_j and d_j in [1/2, 2], of lambda_j = c_j j^-beta and theta_j^2 = d_j j^-1 lambda_j^(s-1)",
+        {name: name for name in CONSTANTS},
+    )(*CONSTANTS),
+    Where("e(t) takes in the features beyond M, period by period like the last"),
+    Where("N(t) is the noise of a rate that falls linearly in intrinsic time, from 1 to 0 at t"),
 )
 
 

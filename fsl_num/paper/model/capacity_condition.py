@@ -11,7 +11,9 @@ from sympy import Function, Integer, KroneckerDelta, Sum, Symbol
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Joint, Ray
-from fsl_num.paper.model.formulas import CAPACITY, DELTA, EXACT, in_two_spaces, norm
+from fsl_num.claims.words import Where
+from fsl_num.paper.hypotheses import FEATURES, SPECTRUM, of_family
+from fsl_num.paper.model.formulas import DELTA, EXACT, in_two_spaces, norm
 from fsl_num.paper.model.measurements import cloud
 from fsl_num.paper.model.spaces import LAST, SIZE, log_law, log_sums, own_eigenvalues
 from fsl_num.paper.model.tables import Interval, Numbers, table
@@ -24,7 +26,7 @@ k, eigenvalue_at = Symbol("k", integer=True, positive=True), Function("lambda")
 CONSTANTS = (0.5, 2.0)
 """The eigenvalues are these multiples of j^-beta in turn, over blocks of indices: what two-sided bounds leave free."""
 _gram, _distance = Function("G"), Symbol("d", nonnegative=True)
-_SYSTEM = ("G(j, k) is the mean of phi^_j phi^_k", "d is the distance of phi^_1 phi^_2 from their span")
+_SYSTEM = (Where("G(j, k) is the mean of phi^_j phi^_k"), Where("d is the distance of phi^_1 phi^_2 from their span"))
 _ORTHONORMAL = equals(_gram(j, k), KroneckerDelta(j, k))
 
 
@@ -65,9 +67,9 @@ def _richer_instances(sample: Sample) -> list[dict[Any, Any]]:
     return in_two_spaces({beta: sample.point[1], DELTA: 0.5, N: SIZE})
 
 
-def standardised(sample: Sample) -> Numbers:
+def standardised(family: str, sample: Sample) -> Numbers:
     """Means of products of the standardised normal features; how far the product of two is from their span."""
-    xi, chance = cloud("gaussian", 4)
+    xi, chance = cloud(family, 4)
     pair = xi[:, 0] * xi[:, 1]
     seen = (xi.T * chance) @ pair
     return {"products": (xi.T * chance) @ xi, "distance": np.array([chance @ (pair - xi @ seen) ** 2])}
@@ -85,7 +87,7 @@ CLAIMS: tuple[Claim, ...] = (
         "1)). At beta = 1 it is of the order of log N, so that the condition is needed.",
         at_most(Sum(eigenvalue_at(j), (j, 1, N)), C * (1 + 1 / (beta - 1))),
         (at_most(eigenvalue_at(j), C * j**-beta), less(1, beta), "N <= 1e300",
-         "eigenvalues between 1/2 and 2 times j^-beta"), traces,
+         "the eigenvalues are two multiples of the power, in turn"), traces,
         trace_statement, derive=kernel_spaces.trace_derivation, family="spaces",
         quoted=r"ensures $\tr(\bH) = \sum_{j=1}^N \lambda_j \le C$ for some constant $C$ independent of $N$",
     ),
@@ -94,7 +96,8 @@ CLAIMS: tuple[Claim, ...] = (
         "the standardised features are a basis of L^2, as printed",
         "phi_j/lambda_j^(1/2), j <= N, are an orthonormal basis of L^2(D). For normal features phi^_1 phi^_2 has norm "
         "1 and is orthogonal to all of them, whatever N.",
-        AllOf((_ORTHONORMAL, equals(_distance, 0))), ("normal features", *_SYSTEM), standardised,
+        AllOf((_ORTHONORMAL, equals(_distance, 0))), (FEATURES("gaussian"), *_SYSTEM),
+        of_family(standardised, "gaussian"),
         table(partial(standardised_formula, basis=True), EXACT, {}),
         corrected_by="subsec:source-capacity/orthonormal", family="spaces",
         quoted=r"forms an orthonormal basis of $L^2(\cD)$",
@@ -104,7 +107,8 @@ CLAIMS: tuple[Claim, ...] = (
         "the standardised features are an orthonormal system",
         "E phi^_j phi^_k = delta_jk; they span a subspace of L^2(D), in which f* lies. It is a proper one for normal "
         "features: the square of the distance of phi^_1 phi^_2 from it is 1.",
-        AllOf((_ORTHONORMAL, equals(_distance, 1))), ("normal features", *_SYSTEM), standardised,
+        AllOf((_ORTHONORMAL, equals(_distance, 1))), (FEATURES("gaussian"), *_SYSTEM),
+        of_family(standardised, "gaussian"),
         table(standardised_formula, EXACT, {"a basis": {"basis": True}, "norm 2": {"scale": 2.0}}),
         family="spaces", role="corrected",
     ),
@@ -112,7 +116,7 @@ CLAIMS: tuple[Claim, ...] = (
         "assump:capacity-kernel", "assump:capacity-kernel", 1293, "a smaller beta gives a larger space",
         "With one system of eigenfunctions the squared norm of H_K for beta is at most that for a larger beta: its "
         "space is larger.",
-        at_most(norm(Integer(1)), norm(Integer(1), beta + DELTA)), (CAPACITY, "one orthonormal system"),
+        at_most(norm(Integer(1)), norm(Integer(1), beta + DELTA)), (SPECTRUM, "one orthonormal system"),
         richer_ratios,
         lambda sample: Interval(-np.inf, 1.0, 1e-12, attained=False),
         derive=kernel_spaces.richer_derivation, family="spaces", instances=_richer_instances,

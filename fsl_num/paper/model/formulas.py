@@ -7,6 +7,8 @@ from typing import Any, Final
 
 from sympy import Expr, Function, Identity, Sum, Symbol, log
 
+from fsl_num.claims.words import Where
+from fsl_num.paper.hypotheses import FEATURES, SPECTRUM
 from fsl_sym.model_identities import COVARIANCE, PHI, PROJECTION, THETA, WEIGHTS
 from fsl_sym.proof import AllOf, Formula, Hypothesis, Mean, Property, equals
 from fsl_sym.symbols import B, C, N, beta, j, t
@@ -44,19 +46,14 @@ DELTA = Symbol("delta", positive=True)
 TERMS = Symbol("J", integer=True, positive=True)
 amplitude = Function("a")
 KURTOSES = {"gaussian": 3.0, "uniform": 1.8, "rademacher": 1.0, "laplace": 6.0}
-SPECTRUM = "lambda_j = j^-beta, beta > 1"
-TARGET = "theta_j^2 = j^-1 lambda_j^(s-1), s > 0"
-RANDOM = ("entries of W normal of variance 1/M", "N = 4M", "M = 8 to 64, many draws")
 EXACT = 1e-10
 """Sums of at most 6e3 terms of order 1, with eigenvalues of at least 4^-6 in the smallest of them."""
 SOLVED = 1e-6
 """What the integrator leaves between its steps (some 1e-8) and the quadrature of 30 nodes (less)."""
-ANY = ("any W of shape (M, N)", "lambda_j = j^-beta, beta > 1", "epsilon independent of phi, of variance sigma^2")
-MEANS = ("rho_-, rho_+ the constants of the features", "E the excess risk at v, 2E = |u|_H^2")
-CASES = (*ANY, "normal, uniform and sign features", "N = 3 and 4, M = 2 and 3")
-SOLUTIONS = (*ANY, "phi and b of physical time, phi > 0", "N = 4, M = 2, normal and uniform features")
-CAPACITY = "lambda_j = j^-beta, beta > 1"
-SOURCE = "theta_j^2 = j^-1 lambda_j^(s-1), s > 0"
+ANY = ("any W of shape (M, N)", SPECTRUM, Where("epsilon independent of phi, of variance sigma^2"))
+MEANS = (Where("rho_-, rho_+ the constants of the features"), Where("E the excess risk at v, 2E = |u|_H^2"))
+CASES = (*ANY, FEATURES("gaussian", "uniform", "rademacher"), "N = 3 and 4, M = 2 and 3")
+SOLUTIONS = (*ANY, "phi and b are positive functions of physical time", "N = 4, M = 2")
 
 
 def symmetric(*letters: object) -> tuple[Property, ...]:

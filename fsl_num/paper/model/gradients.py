@@ -17,6 +17,7 @@ import numpy as np
 from fsl_num.claims.claim import Sample
 from fsl_num.claims.hypotheses import Located
 from fsl_num.model import Model
+from fsl_num.paper.hypotheses import located
 from fsl_num.paper.model.measurements import cloud
 from fsl_num.paper.model.tables import Numbers
 from fsl_num.simulate.random_features import random_projection
@@ -92,6 +93,15 @@ def cases(sample: Sample) -> Mapping[str, Case]:
             np.concatenate([phi, phi]), epsilon, np.concatenate([chance, chance]) / 2,
         )  # fmt: skip
     return by_name
+
+
+def _sizes(sample: Sample) -> dict[str, Array]:
+    every = cases(sample).values()
+    return {"N": np.array([case.phi.shape[1] for case in every]), "M": np.array([case.v.size for case in every])}
+
+
+of_cases = located(_sizes)
+"""A measurement of the cases, which names their sizes."""
 
 
 def step_moments(sample: Sample) -> Numbers:

@@ -11,20 +11,23 @@ import numpy as np
 from sympy import Expr, MatrixSymbol, Max, Min, Symbol, Trace
 
 from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.statements import Joint, Sharp, Statement
-from fsl_num.paper.model.formulas import KURTOSES, KURTOSIS, LEAST, MOST, SPECTRUM, H
+from fsl_num.paper.hypotheses import FEATURES as FEATURE_LAWS
+from fsl_num.paper.hypotheses import SPECTRUM, located, of_family
+from fsl_num.paper.model.formulas import KURTOSES, KURTOSIS, LEAST, MOST, H
 from fsl_num.paper.model.measurements import FEATURE_COUNT, cloud, eigenvalues, extreme_vectors
 from fsl_num.paper.model.statements import Bracket, Operator, extreme_directions
 from fsl_num.validation import Array
 from fsl_sym.model_identities import FEATURES, PHI
-from fsl_sym.proof import AllOf, Mean, at_most, equals
+from fsl_sym.proof import AllOf, Mean, Property, at_most, equals
 
 _A = MatrixSymbol("A", FEATURES, FEATURES)
 _along = MatrixSymbol("d", FEATURES, 1)
 _MEAN = Mean(PHI * PHI.T * _A * PHI * PHI.T)
 _FOURTH = _MEAN - H * _A * H
 INDEPENDENT = ("uniform", "rademacher", "laplace")
-NORMAL = "normal features of covariance H"
+NORMAL = FEATURE_LAWS("gaussian")
 ENTRY_ROUNDING = 1e-8
 """Entries are sums of 81 terms, each at most lambda_4^-1 < 5e3 times as large as the entry, and then some."""
 
@@ -104,6 +107,16 @@ def indefinite_moments(sample: Sample) -> tuple[Operator, ...]:
     diagonal = [np.diag([1.0, -0.5, *[0.0] * (FEATURE_COUNT - 2)]), np.diag([-0.5, 1.0, *[0.0] * (FEATURE_COUNT - 2)])]
     operators = _moments_of("gaussian", eigenvalues(sample), [*diagonal, *(matrix + matrix.T for matrix in drawn)])
     return tuple(replace(operator, size=sum(_signed_parts(operator))) for operator in operators)
+
+
+def _of_both_signs(sample: Sample) -> Located:
+    """The bounds of the lemma where A has both signs: their size is tr(HA), here of either sign, without its own."""
+    measured, matrices = [], []
+    for operator in indefinite_moments(sample):
+        assert operator.matrix is not None
+        matrices.append(operator.matrix)
+        measured.append(replace(operator, size=abs(float(np.trace(operator.base @ operator.matrix)))))
+    return Located({"bounds": measured}, {"A": matrices, FEATURE_LAWS.name: "gaussian"})
 
 
 def _signed_parts(operator: Operator) -> tuple[float, float]:
@@ -199,7 +212,7 @@ CLAIMS: tuple[Claim, ...] = (
         "rho_- = 1 and rho_+ = 2 for normal features. The outer terms are of degree 2 in A and the middle of degree 1, "
         "so that no constants serve A and its multiples; at A = e_1 e_1' the upper one misses all other directions.",
         HYPERCONTRACTIVITY_PRINTED, (SPECTRUM, NORMAL),
-        lambda sample: fourth_moments("gaussian", sample),
+        of_family(fourth_moments, "gaussian"),
         lambda sample: Bracket(*NORMAL_CONSTANTS, matrix_bound, attained=False),
         corrected_by="assumption: hypercontractivity/corrected", family="fourth-moments",
         quoted=r"\rho_{-}\,\tr(\bH\bA)\,\bA \;\preceq\;",
@@ -210,7 +223,7 @@ CLAIMS: tuple[Claim, ...] = (
         "tr(HA) H <= E[(phi'A phi) phi phi'] - HAH <= 2 tr(HA) H for every positive semidefinite A and normal "
         "features, and both constants are attained.",
         HYPERCONTRACTIVITY, (SPECTRUM, NORMAL),
-        lambda sample: fourth_moments("gaussian", sample),
+        of_family(fourth_moments, "gaussian"),
         lambda sample: Bracket(*best_constants(KURTOSES["gaussian"]), wrong={"A where H stands outside": matrix_bound}),
         family="fourth-moments", instances=lambda sample: _instances(fourth_moments("gaussian", sample)),
         role="corrected",
@@ -220,19 +233,20 @@ CLAIMS: tuple[Claim, ...] = (
         "the best constants of independent features",
         "Independent symmetric features of kurtosis k satisfy the assumption (with H outside) with the best constants "
         "rho_- = min(1, (k-1)/2) and rho_+ = max(k-1, 2-(3-k)/N). Signs have rho_- = 0 and do not satisfy it.",
-        BEST_CONSTANTS, (SPECTRUM, "independent symmetric features", "N = 4, uniform, signs and Laplace"),
-        lambda sample: {name: fourth_moments(name, sample) for name in INDEPENDENT},
+        BEST_CONSTANTS, (SPECTRUM, FEATURE_LAWS(*INDEPENDENT), equals(FEATURES, FEATURE_COUNT)),
+        located({"N": FEATURE_COUNT})(lambda sample: {name: fourth_moments(name, sample) for name in INDEPENDENT}),
         _independent, _independent_mutants, family="fourth-moments",
         role="own",
     ),
     Claim(
         "lem:4th_moment_estim", "lem:4th_moment_estim", 3808, "the fourth moments of normal features",
         "tr(HA) H <= E[x x'A x x'] - HAH = tr(HA) H + HAH <= 2 tr(HA) H for x ~ N(0, H).",
-        FOURTH_MOMENTS, (SPECTRUM, NORMAL, "A positive semidefinite"),
-        lambda sample: {"identity": fourth_moment_entries(sample),
-                        "bounds": fourth_moments("gaussian", sample)},
+        FOURTH_MOMENTS, (SPECTRUM, NORMAL, Property("A", "positive semidefinite")),
+        located({FEATURE_LAWS.name: "gaussian"})(
+            lambda sample: {"identity": fourth_moment_entries(sample), "bounds": fourth_moments("gaussian", sample)}),
         _fourth_moment, family="fourth-moments",
         instances=lambda sample: _instances(fourth_moments("gaussian", sample)),
+        beyond=lambda sample: {"A of both signs": _of_both_signs(sample)},
         quoted=r"\tr(\bH \bA)\bH  \preceq"
                r" \EE \left[\bx\bx^\top \bA \bx\bx^\top - \bH \bA\bH \right] = \tr(\bH \bA) \bH + \bH \bA\bH"
                r" \preceq 2\tr(\bH \bA)\bH",
@@ -242,8 +256,8 @@ CLAIMS: tuple[Claim, ...] = (
         "For symmetric A, with p and m the sums of the positive and of the negative eigenvalues of H^(1/2) A H^(1/2), "
         "(p - 2 m) H <= E[x x'A x x'] - HAH <= (2 p - m) H, and both are attained. The bounds of the lemma fail there.",
         INDEFINITE,
-        (SPECTRUM, NORMAL, "A symmetric, of both signs"),
-        indefinite_moments,
+        (SPECTRUM, NORMAL, Property("A", "symmetric")),
+        located({FEATURE_LAWS.name: "gaussian"})(indefinite_moments),
         lambda sample: Bracket(1.0, 2.0, signed_bound, wrong={"the lemma for every symmetric A": trace_bound}),
         family="fourth-moments", role="own", instances=lambda sample: _instances(indefinite_moments(sample)),
     ),

@@ -9,10 +9,23 @@ import numpy as np
 from sympy import Derivative, Function, Integral, MatrixSymbol, Symbol
 
 from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.words import Where
+from fsl_num.paper.hypotheses import FEATURES
 from fsl_num.paper.model import formulas
 from fsl_num.paper.model.formulas import CASES, EXACT, SOLUTIONS, SOLVED
-from fsl_num.paper.model.gradients import BATCH, PHI, STEP, cases, pick, step_moments, weight_moments
-from fsl_num.paper.model.moments import PHYSICAL_STEP, TIMES, Path, batch, clock, intrinsic_path, models, phi, solve
+from fsl_num.paper.model.gradients import BATCH, PHI, STEP, cases, of_cases, pick, step_moments, weight_moments
+from fsl_num.paper.model.moments import (
+    PHYSICAL_STEP,
+    TIMES,
+    Path,
+    batch,
+    clock,
+    intrinsic_path,
+    models,
+    of_models,
+    phi,
+    solve,
+)
 from fsl_num.paper.model.tables import Numbers, table
 from fsl_num.simulate.noise_covariance import noise_covariance
 from fsl_sym import stochastic_identities as stochastic
@@ -134,7 +147,7 @@ CLAIMS: tuple[Claim, ...] = (
         "A step eta of the scheme for dnu = -grad R dt + sqrt(gamma Sigma) dB, gamma = eta/B, has the mean and the "
         "covariance of a step of SGD; grad R = W H (W'v - theta*).",
         formulas.INTRINSIC_SCHEME[0],
-        (*CASES, *formulas.INTRINSIC_SCHEME[1]), weight_moments,
+        (*CASES, *formulas.INTRINSIC_SCHEME[1]), of_cases(weight_moments),
         table(intrinsic_formula, EXACT, {
             "gamma/2 for gamma": {"gamma": 0.5}, "gamma^2 for gamma": {"gamma": STEP * PHI},
             "the sign of the drift": {"sign": 1.0}, "half the step": {"length": 0.5}}),
@@ -146,7 +159,7 @@ CLAIMS: tuple[Claim, ...] = (
         "u = W'nu - theta* obeys du = -W'WH u dt + noise of covariance gamma W'Sigma W, as N noises through its root "
         "or as M noises through W' sqrt(gamma Sigma).",
         RESIDUAL_EQUATION[0],
-        (*CASES, *RESIDUAL_EQUATION[1]), residual_moments,
+        (*CASES, *RESIDUAL_EQUATION[1]), of_cases(residual_moments),
         table(residual_formula, 1e-7, {
             "HW'W for W'WH": {"swapped": True}, "the sign of the drift": {"sign": 1.0},
             "Sigma for its root": {"rooted": False}}),
@@ -159,7 +172,7 @@ CLAIMS: tuple[Claim, ...] = (
         "nu_t = v at T^-1(t) obeys the equation with drift -grad R and noise gamma(t) = h phi/b taken at T^-1(t): the "
         "risk at physical time tau is that at intrinsic time T(tau).",
         CLOCK[0],
-        (*SOLUTIONS, *CLOCK[1]), physical_risks,
+        (*SOLUTIONS, FEATURES("gaussian", "uniform"), *CLOCK[1]), of_models(*CLOCKED)(physical_risks),
         table(intrinsic_risks, SOLVED, {
             "t for T^-1(t) in gamma": {"own_time": False}, "gamma/2": {"factor": 0.5}, "h missing": {"step": 0.0},
             "phi^2 for phi": {"power": 2.0}, "b missing": {"size": 0.0}, "read at tau": {"clocked": False}}),
@@ -170,8 +183,9 @@ CLAIMS: tuple[Claim, ...] = (
         "sec: effect-lrs/after-k-steps", "sec: effect-lrs", 890, "the risk after K steps, as printed",
         "The risk after K steps, at physical time Kh, is that of nu at the intrinsic time Kh.",
         AFTER_K_STEPS,
-        (*SOLUTIONS, "E is the excess risk after K steps, R the mean risk of nu at an intrinsic time"),
-        physical_risks, table(partial(intrinsic_risks, clocked=False), SOLVED, {}),
+        (*SOLUTIONS, FEATURES("gaussian", "uniform"),
+         Where("E is the excess risk after K steps, R the mean risk of nu at an intrinsic time")),
+        of_models(*CLOCKED)(physical_risks), table(partial(intrinsic_risks, clocked=False), SOLVED, {}),
         corrected_by="eqn: sde-instrinc", family="moments",
         quoted="denote the expected excess risk after $K$ training steps",
     ),

@@ -11,7 +11,9 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.statements import Joint, Ray
-from fsl_num.paper.model.formulas import CAPACITY, TERMS, fixed, in_two_spaces, norm, symmetric
+from fsl_num.claims.words import Where
+from fsl_num.paper.hypotheses import SPECTRUM
+from fsl_num.paper.model.formulas import TERMS, fixed, in_two_spaces, norm, symmetric
 from fsl_num.paper.model.spaces import SIZE, basis, own_eigenvalues
 from fsl_num.paper.model.tables import Interval, Numbers, table
 from fsl_sym import kernel_spaces
@@ -113,8 +115,9 @@ CLAIMS: tuple[Claim, ...] = (
         "sum_j a_j b_j/lambda_j of its space (the norm of sum_i c_i K(x_i, .) is c'Gc), and its integral operator has "
         "the eigenvalues lambda_j.",
         REPRODUCING[0],
-        (CAPACITY, "Lambda = diag(lambda_j), e_x and e hold the standardised features at x and at a random point",
-         "c holds the coefficients of f", *REPRODUCING[1], "trigonometric functions, 12 of them"),
+        (SPECTRUM,
+         Where("Lambda = diag(lambda_j), e_x and e hold the standardised features at x and at a random point"),
+         Where("c holds the coefficients of f"), *REPRODUCING[1], "some trigonometric functions"),
          kernel_numbers,
         table(kernel_formula, 1e-9, {
             "a_j^2/lambda_j^2": {"power": 2.0}, "a_j^2": {"power": 0.0}, "the roots of lambda_j": {"root": 0.5},
@@ -127,8 +130,8 @@ CLAIMS: tuple[Claim, ...] = (
         "H^r_1 lies in H^r_2 for r_1 > r_2 >= 0: the squared norms compare by at most lambda_1^(r_1 - r_2) = 1. On e_J "
         "the ratio is J^-(beta (r_1 - r_2)), so that they are different spaces.",
         AllOf((at_most(norm(_r2), norm(_r1)), ITS_ORDER)),
-        (CAPACITY, less(_r2, _r1),
-         "the a_j are the coefficients of any function, q(r) is the squared norm of e_J in H^r"),
+        (SPECTRUM, less(_r2, _r1),
+         Where("the a_j are the coefficients of any function, q(r) is the squared norm of e_J in H^r")),
         lambda sample: {"ratios": nesting_ratios(sample), "order": orders_of_norms(sample)}, _nesting_statement,
         derive=kernel_spaces.nesting_derivation, family="spaces", instances=_nesting_instances,
         quoted=r"\mathcal{H}_K^{s_1} \subset \mathcal{H}_K^{s_2}",

@@ -16,6 +16,7 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import growth
 from fsl_num.claims.statements import Joint, Ray
 from fsl_num.paper.model.formulas import best_peak, falling_peak
+from fsl_num.paper.model.tuned_laws import FREE
 from fsl_num.validation import Array
 from fsl_sym.proof import same_order
 from fsl_sym.symbols import C
@@ -112,7 +113,7 @@ CLAIMS: tuple[Claim, ...] = (
         "the minimiser of the functional has the printed order",
         "Exponential decay, easy, compute: with its constants the functional is least at a peak rate of the printed "
         "order, which falls with C and with the capacity; up to rates of order 1 the loss is a per cent or so larger.",
-        MINIMISER, ("sigma = 1", "b = a/K", "M, gamma <~ 1 free", "the noise from the signal left out"),
+        MINIMISER, ("sigma = 1", "b = a/K", FREE, "the noise from the signal left out"),
         minimising_rates, minimising_statement, regimes=("easy",), role="own",
     ),
 )  # fmt: skip

@@ -15,7 +15,10 @@ from typing import Any
 import numpy as np
 
 from fsl_num.claims.claim import Sample
+from fsl_num.claims.hypotheses import Located
 from fsl_num.gauss_rules import legendre_rule
+from fsl_num.paper.hypotheses import FEATURES as FEATURE_LAWS
+from fsl_num.paper.hypotheses import located
 from fsl_num.paper.model.gradients import NOISE
 from fsl_num.paper.model.measurements import cloud
 from fsl_num.simulate.random_features import random_projection
@@ -62,6 +65,7 @@ class Model:
     projection: Array
     nodes: Array
     chance: Array
+    family: str
 
     @property
     def pull(self) -> Array:
@@ -103,8 +107,17 @@ def models(sample: Sample) -> Mapping[str, Model]:
         xi, chance = cloud(family, FEATURES)
         drawn = random_projection(MODEL, FEATURES, generator)
         projection = np.eye(MODEL, FEATURES) if name == "first" else drawn
-        by_name[name] = Model(own, theta, projection, xi * np.sqrt(own), chance)
+        by_name[name] = Model(own, theta, projection, xi * np.sqrt(own), chance, family)
     return by_name
+
+
+def of_models(*names: str) -> Callable[[Callable[[Sample], Any]], Callable[[Sample], Located]]:
+    """What makes of a measurement of some of these models one that names their sizes and features."""
+    return located(
+        lambda sample: {
+            "N": FEATURES, "M": MODEL, FEATURE_LAWS.name: [models(sample)[name].family for name in names],
+        }
+    )  # fmt: skip
 
 
 def solve(model: Model, drift: Callable[[float], float], strength: Callable[[float], float], upto: float) -> Path:

@@ -11,6 +11,8 @@ from sympy import Expr, Trace
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Joint, Statement
+from fsl_num.claims.words import Where
+from fsl_num.paper.hypotheses import FEATURES, SPECTRUM, TARGET, located
 from fsl_num.paper.model.formulas import (
     ANY,
     CASES,
@@ -22,17 +24,15 @@ from fsl_num.paper.model.formulas import (
     MEANS,
     MOST,
     SECOND,
-    SPECTRUM,
-    TARGET,
     H,
     Stated,
     W,
     fixed,
     symmetric,
 )
-from fsl_num.paper.model.gradients import NOISE, cases
+from fsl_num.paper.model.gradients import NOISE, cases, of_cases
 from fsl_num.paper.model.hypercontractivity import best_constants
-from fsl_num.paper.model.measurements import gradient_noises
+from fsl_num.paper.model.measurements import FEATURE_COUNT, gradient_noises
 from fsl_num.paper.model.statements import Bracket, Operator, base_bound, extreme_directions
 from fsl_num.paper.model.tables import Numbers, table
 from fsl_num.simulate.noise_covariance import noise_covariance
@@ -135,9 +135,12 @@ CLAIMS: tuple[Claim, ...] = (
         "lemma: noise-covariance-main", "lemma: noise-covariance-main", 652, "the covariance of the gradient noise",
         "(2 rho_- E + sigma^2) W H W' <= Sigma(v) <= (2 rho_+ E + sigma^2) W H W' for every v and W, with the "
         "constants of the features, which are attained.",
-        NOISE_BOUNDS, (SPECTRUM, TARGET, "E is the excess risk at v", "rho_-, rho_+ the constants of the features",
-         "normal, uniform and sign features", "first and random features, N = 4"),
-        lambda sample: {name: gradient_noises(name, sample) for name in ("gaussian", "uniform", "rademacher")},
+        NOISE_BOUNDS, (SPECTRUM, TARGET, Where("E is the excess risk at v"),
+                       Where("rho_-, rho_+ the constants of the features"),
+         FEATURES("gaussian", "uniform", "rademacher"), "first and random W",
+         f"N = {FEATURE_COUNT}"),
+        located({"N": FEATURE_COUNT})(lambda sample: {
+            name: gradient_noises(name, sample) for name in ("gaussian", "uniform", "rademacher")}),
         _noise, _noise_mutants, instances=noise_instances,
         depends=("assumption: hypercontractivity/corrected",), family="gradient-noise",
         quoted=r"(2\rho_{-}\cE(\bv) + \sigma^2)\, \nabla^2 \cR(\bv)",
@@ -145,7 +148,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lemma: noise-covariance", "lemma: noise-covariance", 1816, "the noise structure, as the appendix restates it",
         "(2 rho_- E + sigma^2) W H W' <= Sigma(v) <= (2 rho_+ E + sigma^2) W H W', with 2E = ||u||_H^2.",
-        NOISE_BOUNDS, (*ANY, *MEANS, "normal and sign features"),
+        NOISE_BOUNDS, (*ANY, *MEANS, FEATURES("gaussian", "rademacher")),
         lambda sample: {name: gradient_noises(name, sample) for name in ("gaussian", "rademacher")},
         lambda sample: Joint({name: Bracket(*best_constants(KURTOSES[name]), noise_bound)
                               for name in ("gaussian", "rademacher")}),
@@ -158,7 +161,7 @@ CLAIMS: tuple[Claim, ...] = (
         "Sigma(v) = W (E[phi phi'u u'phi phi'] - H u u'H) W' + sigma^2 W H W' with u = W'v - theta*; for normal "
         "features F = E[phi phi'u u'phi phi'] is tr(Huu') H + 2 Huu'H.",
         COVARIANCE_OF_NOISE[0],
-        (*CASES, *COVARIANCE_OF_NOISE[1]), noise_covariances,
+        (*CASES, *COVARIANCE_OF_NOISE[1]), of_cases(noise_covariances),
         table(noise_formula, EXACT, {
             "H u u'H not subtracted": {"mean": 1.0}, "subtracted twice": {"mean": -1.0},
             "without the labels' noise": {"label": 0.0}, "sigma for sigma^2": {"label": 1 / 0.7},

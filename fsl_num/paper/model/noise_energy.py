@@ -10,8 +10,9 @@ from sympy import MatrixSymbol, Max, Min, Trace
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Joint, Statement
+from fsl_num.paper.hypotheses import FEATURES
 from fsl_num.paper.model import formulas
-from fsl_num.paper.model.gradients import cases
+from fsl_num.paper.model.gradients import cases, of_cases
 from fsl_num.paper.model.hypercontractivity import best_constants
 from fsl_num.paper.model.measurements import gradient_noises
 from fsl_num.paper.model.noise_covariance import noise_instances
@@ -94,7 +95,7 @@ CLAIMS: tuple[Claim, ...] = (
         "n'Sigma(v)n lies between min(2, 2 rho_-) and max(2, 2 rho_+) times R(v) n'W H W'n, for all v, n and sigma, "
         "and reaches both; so does q_j against lambda_j R (706). For normal features the range is [2, 4].",
         NOISE_ENERGY,
-        (*formulas.ANY, *formulas.MEANS, "normal and uniform features", "sigma = 0 and E = 0 included"),
+        (*formulas.ANY, *formulas.MEANS, FEATURES("gaussian", "uniform"), "without label noise and without risk too"),
         lambda sample: {family: _energies(family, sample) for family in ("gaussian", "uniform")}, _energy_statement,
         depends=("lemma: noise-covariance-main",), family="gradient-noise",
         instances=_energy_instances,
@@ -104,7 +105,7 @@ CLAIMS: tuple[Claim, ...] = (
         "sec: proof_sketch/single-noise", "sec: proof_sketch", 688, "the variance of the noise of one coordinate",
         "q_j = sum_k |sqrt(Sigma)_jk|^2 = e_j'Sigma e_j.",
         ROW[0],
-        (*formulas.CASES, *ROW[1]), row_sums,
+        (*formulas.CASES, *ROW[1]), of_cases(row_sums),
         table(row_formula, 1e-7, {
             "the diagonal of the root alone": {"diagonal": True}, "the square of Sigma_jj": {"power": 2.0}}),
         derive=stochastic.row_derivation, family="gradients",

@@ -11,10 +11,12 @@ from sympy import Derivative, Function, Integral, Sum, Symbol
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.hypotheses import Located
+from fsl_num.claims.words import Where
 from fsl_num.model import Model as PowerLaw
+from fsl_num.paper.hypotheses import FEATURES as FEATURE_LAWS
 from fsl_num.paper.model import formulas
 from fsl_num.paper.model.formulas import ANY, CASES, EXACT
-from fsl_num.paper.model.gradients import BATCH, NOISE, PHI, STEP, cases, weight_moments
+from fsl_num.paper.model.gradients import BATCH, NOISE, PHI, STEP, cases, of_cases, weight_moments
 from fsl_num.paper.model.moments import FEATURES, MODEL, models
 from fsl_num.paper.model.tables import Numbers, table
 from fsl_num.simulate.noise_covariance import noise_covariance
@@ -79,11 +81,13 @@ GRID: Final = _grid()
 
 def grid_risks(sample: Sample) -> Located:
     """The excess risk of SGD with normal features and learning rates that fall, step by step, by its own recursion."""
-    s, beta = sample.point
-    problem = Regression(PowerLaw(s=s, beta=beta, size=MODEL, noise=NOISE), features=FEATURES)
+    (s, beta), family = sample.point, "gaussian"
+    problem = Regression(PowerLaw(s=s, beta=beta, size=MODEL, noise=NOISE), features=FEATURES, family=family)
     rates = np.array(GRID_RATES)
     risks = {"E": exact_risk(problem, rates, every=1).excess_risk[1:]}
-    return Located(risks, {"eta": rates, "t": rates, "gamma": rates, "B": 1.0})
+    return Located(
+        risks, {FEATURE_LAWS.name: family, "eta": rates, "t": rates, "gamma": rates, "B": 1.0, "K": rates.size}
+    )
 
 
 def _scheme(sample: Sample, lengths: tuple[float, ...]) -> Array:
@@ -111,7 +115,7 @@ CLAIMS: tuple[Claim, ...] = (
         "A step h of Euler and Maruyama for dv = -phi grad R dtau + phi sqrt((h/b) Sigma) dB has the mean and the "
         "covariance of a step of SGD with eta = h phi and batch b.",
         PHYSICAL_SCHEME[0],
-        (*CASES, *PHYSICAL_SCHEME[1]), weight_moments,
+        (*CASES, *PHYSICAL_SCHEME[1]), of_cases(weight_moments),
         table(physical_formula, EXACT, {
             "phi for phi^2 in the noise": {"rate": 1.0}, "h missing": {"step": 0.0}, "b missing": {"batch": 0.0},
             "the sign of the drift": {"sign": 1.0}, "phi twice in the drift": {"sign": -PHI}}),
@@ -121,8 +125,8 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "sub:the_sde_modeling/physical-drift", "sub:the_sde_modeling", 1342, "the drift in physical time, as printed",
         "The drift is -phi grad R dt, with t the intrinsic time, dt = phi dtau: phi enters twice.",
-        PRINTED_DRIFT, (*CASES, "m is the mean of v, g that of the gradient of the risk"),
-        weight_moments,
+        PRINTED_DRIFT, (*CASES, Where("m is the mean of v, g that of the gradient of the risk")),
+        of_cases(weight_moments),
         table(partial(physical_formula, sign=-PHI), EXACT, {}), corrected_by="eqn: sde",
         family="gradients",
         quoted=r"\dd t + \varphi(\tau) \sqrt{\frac{h}{b(\tau)} \Sigma(\bar{\bv}_\tau)}"
@@ -132,7 +136,7 @@ CLAIMS: tuple[Claim, ...] = (
         "sub:the_sde_modeling/grid", "sub:the_sde_modeling", 1351, "SGD as a scheme in intrinsic time, as printed",
         "SGD is the scheme of Euler and Maruyama on the grid t_k = sum_{j=0}^k eta_j.",
         PRINTED_GRID,
-        (*ANY,  "learning rates that fall, eight steps"), grid_risks,
+        (*ANY, FEATURE_LAWS("gaussian"), "learning rates that fall", "K = 8"), grid_risks,
         table(partial(scheme_formula, shift=1), EXACT, {}),
         corrected_by="sub:the_sde_modeling/grid-corrected", family="moments",
         quoted=r"\{t_k=\sum_{j=0}^{k}\eta_j\}_{k\in\NN}",
@@ -142,7 +146,7 @@ CLAIMS: tuple[Claim, ...] = (
         "The scheme on t_k = sum_{j=0}^{k-1} eta_j, with noise of covariance (eta_k/B_k) Sigma in a step eta_k, has "
         "the risks of SGD, step by step.",
         GRID[0],
-        (*ANY, "normal features", "learning rates that fall, eight steps", *GRID[1]), grid_risks,
+        (*ANY, FEATURE_LAWS("gaussian"), "learning rates that fall", "K = 8", *GRID[1]), grid_risks,
         table(scheme_formula, EXACT, {"the index shifted": {"shift": 1}}),
         derive=lambda: (stochastic.grid_derivation(), *stochastic.intrinsic_scheme_derivation()),
         family="moments", role="corrected",

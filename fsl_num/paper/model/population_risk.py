@@ -9,7 +9,7 @@ from sympy import MatrixSymbol, Trace, ZeroMatrix
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.paper.model import formulas
-from fsl_num.paper.model.gradients import NOISE, cases
+from fsl_num.paper.model.gradients import NOISE, cases, of_cases
 from fsl_num.paper.model.tables import Numbers, table
 from fsl_sym import model_identities as identities
 from fsl_sym.model_identities import EPSILON, FEATURES, PHI, SIZE, THETA
@@ -86,7 +86,7 @@ CLAIMS: tuple[Claim, ...] = (
         "eqn: pop-risk", "eqn: pop-risk", 390, "the population risk",
         "The mean loss is R(v) = ||W'v - theta*||_H^2/2 + sigma^2/2.",
         PROJECTED_RISK[0],
-        (*formulas.CASES, *PROJECTED_RISK[1]), mean_losses,
+        (*formulas.CASES, *PROJECTED_RISK[1]), of_cases(mean_losses),
         table(risk_formula, formulas.EXACT, {
             "without the factor 1/2": {"half": 1.0}, "sigma^2 for sigma^2/2": {"label": 1.0},
             "the Euclidean norm": {"power": 0.0}, "without the labels' noise": {"label": 0.0}}),

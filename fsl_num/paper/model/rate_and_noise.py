@@ -9,8 +9,9 @@ from sympy import Function, Integral, Sum, Symbol
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Ray
+from fsl_num.claims.words import Where, joined
 from fsl_num.gauss_rules import legendre_rule
-from fsl_num.paper.model.formulas import CAPACITY, SOURCE
+from fsl_num.paper.hypotheses import FEATURES, SPECTRUM, TARGET, located
 from fsl_num.paper.model.tables import Numbers, table
 from fsl_sym.proof import at_least, equals, same_order
 from fsl_sym.symbols import B, M, beta, j, sigma, t, z
@@ -84,8 +85,9 @@ CLAIMS: tuple[Claim, ...] = (
         "their risk stays bounded exactly where sum_j gamma lambda_j/(2 - gamma lambda_j) < 1, for instance for gamma "
         "tr H <= 1: the constant C depends on beta and vanishes as beta tends to 1.",
         equals(Sum(critical_rate * j**-beta / (2 - critical_rate * j**-beta), (j, 1, M)), 1),
-        (CAPACITY, SOURCE, "gamma_c is the least constant rate at which the second moments grow", "normal features",
-         "M = 2, 8, 24"), _critical,
+        (SPECTRUM, TARGET, Where("gamma_c is the least constant rate at which the second moments grow"),
+         FEATURES("gaussian"),
+         f"M = {joined(MODEL_SIZES)}"), located({"M": MODEL_SIZES, FEATURES.name: "gaussian"})(_critical),
         table(_critical_formula, 1e-8, {
             "sum gamma lambda_j/2 < 1": {"twice": 1e6, "total": 2e-6}, "1 for 2": {"twice": 1.0},
             "1/2 for 1": {"total": 0.5}}),
@@ -101,8 +103,9 @@ CLAIMS: tuple[Claim, ...] = (
             / Integral(kernel_at(t - z) * rate_at(z), (z, 0, t)),
             sigma**2 / B,
         ),
-        (CAPACITY, SOURCE, "K and e are K_M and e_M", "phi(z) = B gamma(z) is the learning rate at T^-1(z)",
-         at_least(sigma**2, 1), "h = 1"), _noise_integrals, family="spaces",
+        (SPECTRUM, TARGET, Where("K and e are K_M and e_M"),
+         Where("phi(z) = B gamma(z) is the learning rate at T^-1(z)"),
+         at_least(sigma**2, 1), Where("h = 1 is the unit of time")), _noise_integrals, family="spaces",
         quoted=r"Assume constant label noise $\sigma^2 \gtrsim 1$ and batch size",
     ),
 )  # fmt: skip

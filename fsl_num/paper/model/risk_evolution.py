@@ -13,6 +13,8 @@ from sympy import Function, Integral
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.records import Judgement
 from fsl_num.claims.statements import WithoutExponents
+from fsl_num.claims.words import Where
+from fsl_num.paper.hypotheses import FEATURES
 from fsl_num.paper.model import moments
 from fsl_num.paper.model.formulas import ANY, LEAST, MOST, SOLUTIONS, SOLVED, gamma_at, risk_at
 from fsl_num.paper.model.gradients import NOISE
@@ -24,8 +26,8 @@ from fsl_sym.symbols import sigma, t, z
 
 _forced, _returned, _noise, _c = (Function(name) for name in ("F", "G", "n", "c"))
 EVOLUTION_LETTERS = (
-    "F(t) is u_0'A_t'HA_t u_0 and G(t) is tr(S A_t'HA_t S), A_t = exp(-W'WH t)",
-    "n(t, z) is the mean of tr(A_(t-z)'HA_(t-z) W'Sigma W) at z",
+    Where("F(t) is u_0'A_t'HA_t u_0 and G(t) is tr(S A_t'HA_t S), A_t = exp(-W'WH t)"),
+    Where("n(t, z) is the mean of tr(A_(t-z)'HA_(t-z) W'Sigma W) at z"),
 )
 EVOLUTION: Final = equals(2 * risk_at(t), _forced(t) + Integral(gamma_at(z) * _noise(t, z), (z, 0, t)))
 _of_one = (_c(z) * risk_at(z) + sigma**2) * gamma_at(z) * _returned(t - z)
@@ -168,7 +170,8 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eq:risk-recursion", "eq:risk-recursion", 1865, "the expected risk under any projection, exactly",
         "2E[E_t] = u_0'A_t'HA_t u_0 + int_0^t gamma E tr(A_{t-z}'HA_{t-z} W'Sigma W) dz with A_t = exp(-W'WH t).",
-        EVOLUTION, (*SOLUTIONS, *EVOLUTION_LETTERS), evolution_risks,
+        EVOLUTION, (*SOLUTIONS, FEATURES("gaussian", "uniform"), *EVOLUTION_LETTERS),
+        moments.of_models("first", "random", "random uniform")(evolution_risks),
         table(evolution_formula, SOLVED, {
             "HW'W for W'WH": {"swapped": True}, "A H A' for A'HA": {"inside": False}, "E for 2E": {"half": 0.5},
             "gamma/2": {"noise": 0.5}, "the sign of the noise": {"noise": -1.0}}),
@@ -183,8 +186,8 @@ CLAIMS: tuple[Claim, ...] = (
         "rho_+] that depends on tau alone. After a short burst of noise no such function exists: each mode wants "
         "another mean of it.",
         PRINTED_EVOLUTION,
-        (*ANY, EVOLUTION_LETTERS[0], "normal features, the first M", "gamma = 1/2 up to t = 0.02, 0 after it"),
-        burst_constants,
+        (*ANY, EVOLUTION_LETTERS[0], "W the first M features", FEATURES("gaussian"),
+         "gamma is constant in a burst, and vanishes after it"), moments.of_models("first")(burst_constants),
         lambda sample: OneFunction(), corrected_by="pro:evolution-pro/corrected", family="moments",
         quoted=r"\gamma_\tau(c_\tau \EE[\cE_\tau]+ \sigma^2) \dd \tau",
     ),
@@ -192,8 +195,9 @@ CLAIMS: tuple[Claim, ...] = (
         "pro:evolution-pro/corrected", "pro:evolution-pro", 1862, "the evolution of the risk with c of both times",
         "E tr(A_{t-tau}'HA_{t-tau} W'Sigma W) = (c E[E_tau] + sigma^2) tr(S A_{t-tau}'HA_{t-tau} S) with c = c(t, tau) "
         "in [2 rho_-, 2 rho_+]: the two bounds of the equation hold. For normal features c fills [2, 4].",
-        EVOLUTION_BOUNDS, (*ANY, *EVOLUTION_LETTERS, "normal features"),
-        all_noise_ratios, lambda sample: Interval(2.0, 4.0, 1e-8), instances=_ratio_instances,
+        EVOLUTION_BOUNDS, (*ANY, *EVOLUTION_LETTERS, FEATURES("gaussian"), "N = 4, M = 2"),
+        moments.of_models("first", "random")(all_noise_ratios), lambda sample: Interval(2.0, 4.0, 1e-8),
+        instances=_ratio_instances,
         derive=stochastic.evolution_derivation, depends=("eq:risk-recursion", "lemma: noise-covariance"),
         family="moments", role="corrected",
     ),

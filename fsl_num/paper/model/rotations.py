@@ -10,6 +10,7 @@ import numpy as np
 from sympy import Identity, MatrixSymbol, Trace
 
 from fsl_num.claims.claim import Claim, Sample
+from fsl_num.paper.hypotheses import located
 from fsl_num.paper.model.formulas import ANY, ERROR, EXACT, LABELS, ONE, H, Stated, V, W, symmetric
 from fsl_num.paper.model.tables import Numbers, table
 from fsl_num.simulate.random_features import random_projection
@@ -19,7 +20,7 @@ from fsl_sym.model_identities import EPSILON, FEATURES, PHI, RATE, ROTATION, THE
 from fsl_sym.proof import AllOf, Formula, equals
 
 Q = ROTATION
-ROTATED_STEPS, ROTATED_RATE = 30, 0.2
+ROTATED_STEPS, ROTATED_BATCH, ROTATED_RATE = 30, 2, 0.2
 
 
 def _rotated() -> Stated:
@@ -53,13 +54,13 @@ def _stream(sample: Sample) -> tuple[Array, Array, Array, Array]:
     generator = np.random.default_rng([sample.seed, 12])
     rotation = np.linalg.qr(generator.standard_normal((4, 4)))[0]
     return (
-        rotation, random_projection(2, 4, generator), generator.standard_normal((ROTATED_STEPS, 2, 4)),
-        0.7 * generator.standard_normal((ROTATED_STEPS, 2)),
+        rotation, random_projection(2, 4, generator), generator.standard_normal((ROTATED_STEPS, ROTATED_BATCH, 4)),
+        0.7 * generator.standard_normal((ROTATED_STEPS, ROTATED_BATCH)),
     )  # fmt: skip
 
 
 def _path(sample: Sample, projection: Array, turn: Array, aim: Array) -> Array:
-    """The excess risk along SGD on features turn phi, with batches of two; the aim is in the turned coordinates."""
+    """The excess risk along SGD on features turn phi, in batches; the aim is in the turned coordinates."""
     stream = _stream(sample)
     own = np.arange(1.0, 5.0) ** -sample.point[1]
     phi = (stream[2] * np.sqrt(own)) @ turn.T
@@ -67,7 +68,7 @@ def _path(sample: Sample, projection: Array, turn: Array, aim: Array) -> Array:
     v, risks = np.zeros(projection.shape[0]), []
     for features, noise in zip(phi, stream[3], strict=True):
         slope = features @ (v @ projection) - (features @ aim + noise)
-        v = v - ROTATED_RATE * (slope @ (features @ projection.T)) / 2
+        v = v - ROTATED_RATE * (slope @ (features @ projection.T)) / ROTATED_BATCH
         error = v @ projection - aim
         risks.append(0.5 * error @ covariance @ error)
     return np.array(risks)
@@ -108,8 +109,8 @@ CLAIMS: tuple[Claim, ...] = (
         "phi, theta* and W, sample by sample, for every orthogonal Q; with all features and W = I the weights turn "
         "with Q. A diagonal H is thus the general case with W turned along.",
         ROTATED[0],
-        (*ANY, "Q'Q = I", "30 steps on one stream of samples, batches of two", *ROTATED[1]),
-        rotated_paths,
+        (*ANY, "K = 30, B = 2", "one stream of samples", *ROTATED[1]),
+        located({"K": ROTATED_STEPS, "B": ROTATED_BATCH})(rotated_paths),
         table(diagonal_paths, EXACT, {
             "W not turned": {"projection": "turned"}, "Q for Q'": {"projection": "turned back"},
             "theta* not turned": {"aim": "turned back"}}),
@@ -120,7 +121,7 @@ CLAIMS: tuple[Claim, ...] = (
         "ass:diagonal/first-coordinates", "ass:diagonal", 296, "rotations with W kept, as printed",
         "The analysis for diagonal H is equivalent to the general case with the same W, the first M coordinates. It is "
         "not: the first M coordinates of rotated features are other features.",
-        FIRST_KEPT, (*ANY, "Q'Q = I"), partial(rotated_paths, kept=True),
+        FIRST_KEPT, (*ANY, *ROTATED[1][:2]), partial(rotated_paths, kept=True),
         table(diagonal_paths, EXACT, {}), corrected_by="ass:diagonal", family="gradients",
         quoted="the analysis under this assumption is equivalent to the general case up to rotation",
     ),

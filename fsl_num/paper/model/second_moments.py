@@ -11,8 +11,10 @@ import numpy as np
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Sharp
+from fsl_num.claims.words import Where
 from fsl_num.model import Model
-from fsl_num.paper.model.formulas import ETA, KURTOSES, KURTOSIS, SPECTRUM, TARGET, own_eigenvalue, step_number, x
+from fsl_num.paper.hypotheses import FEATURES, SPECTRUM, TARGET, located
+from fsl_num.paper.model.formulas import ETA, KURTOSES, KURTOSIS, own_eigenvalue, step_number, x
 from fsl_num.paper.model.measurements import cloud
 from fsl_num.simulate.random_features import random_projection
 from fsl_num.simulate.recursion import exact_risk
@@ -123,9 +125,11 @@ CLAIMS: tuple[Claim, ...] = (
         "lambda_j E[(v_j - theta_j)^2], and the recursion of the whole matrix for random features. Tested against the "
         "mean over all paths of SGD.",
         SECOND_MOMENTS,
-        (SPECTRUM, TARGET, "x(j, k) is lambda_j E[(v_j - theta_j)^2] after k steps, E the risk then",
-         "independent symmetric features of kurtosis kappa", "M = 2, N = 3, two or three steps"),
-        risks_over_all_paths, _moments, family="paths", instances=_one_step,
+        (SPECTRUM, TARGET, Where("x(j, k) is lambda_j E[(v_j - theta_j)^2] after k steps, E the risk then"),
+         FEATURES("gaussian", "uniform", "rademacher"),
+         Where("kappa is their kurtosis"), "M = 2, N = 3", "K = 2 and 3"),
+        located({"M": 2, "N": 3, "K": [len(rates) for _, _, rates, _ in PLANS]})(risks_over_all_paths),
+        _moments, family="paths", instances=_one_step,
         role="own",
     ),
 )  # fmt: skip

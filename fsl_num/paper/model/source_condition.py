@@ -12,7 +12,9 @@ from sympy import Function, Sum, Symbol, log, sqrt
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Joint, Ray
-from fsl_num.paper.model.formulas import CAPACITY, DELTA, EXACT, SOURCE, TERMS
+from fsl_num.claims.words import Where
+from fsl_num.paper.hypotheses import SPECTRUM, TARGET, located
+from fsl_num.paper.model.formulas import DELTA, EXACT, TERMS
 from fsl_num.paper.model.spaces import LAST, SIZE, basis, log_law, log_sums, own_eigenvalues
 from fsl_num.paper.model.tables import Numbers, table
 from fsl_num.paper.statements import power_law
@@ -63,6 +65,9 @@ def _delta(sample: Sample) -> float:
     return sample.point[0] / 3.0
 
 
+_with_delta = located(lambda sample: {str(DELTA): _delta(sample)})
+
+
 def source_terms(sample: Sample, *, printed: bool = False, sign: float = 1.0) -> Numbers:
     """j^(-1 - beta delta), or as printed j^(-1 - beta (s - delta)), which would be the same for delta = s/2."""
     s, beta = sample.point
@@ -110,7 +115,7 @@ CLAIMS: tuple[Claim, ...] = (
         "ass:source", "ass:source", 356, "the coefficients of the target",
         "f* = sum_j a_j phi^_j with |a_j| = |theta_j| lambda_j^(1/2) = j^(-1/2) lambda_j^(s/2) = j^(-(s beta + 1)/2).",
         equals(COEFFICIENT, j ** (-(s * beta + 1) / 2)),
-        (CAPACITY, SOURCE, "features sqrt(lambda_j) times trigonometric functions"), coefficients,
+        (SPECTRUM, TARGET, "features sqrt(lambda_j) times trigonometric functions"), coefficients,
         table(coefficient_formula, EXACT, {
             "lambda_j^s": {"power": 1.0}, "theta_j itself": {"shift": -0.5}, "j^-1": {"index": 1.0}}),
         derive=kernel_spaces.coefficient_derivation, family="spaces",
@@ -119,7 +124,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "appendix_rkhs/coefficients", "appendix_rkhs", 1314, "the coefficients of the target, as the appendix prints",
         "f* = sum_j a_j phi^_j with a_j = j^(-1/2) lambda_j^s.",
-        equals(COEFFICIENT, j ** -HALF * (j**-beta) ** s), (CAPACITY, SOURCE), coefficients,
+        equals(COEFFICIENT, j ** -HALF * (j**-beta) ** s), (SPECTRUM, TARGET), coefficients,
         table(partial(coefficient_formula, power=1.0), EXACT, {}), corrected_by="ass:source", family="spaces",
         quoted=r"\sum_{j=1}^N j^{-1/2}\lambda_j^{\,s}\, \widehat{\phi}_j",
     ),
@@ -128,7 +133,7 @@ CLAIMS: tuple[Claim, ...] = (
         "alpha = s beta, read off the coefficients, is a number of the target. With the same orthonormal functions in "
         "another order (e_k at the place k^2) the same function has alpha/2.",
         equals(difficulty(_f, _one), difficulty(_f, _other)),
-        (CAPACITY, SOURCE, "alpha(f, phi) is alpha read off the coefficients of f on the features phi",
+        (SPECTRUM, TARGET, Where("alpha(f, phi) is alpha read off the coefficients of f on the features phi"),
          "one function in two orders of one orthonormal system"),
         partial(difficulties, spread=True), table(difficulty_formula, READ, {}),
         corrected_by="ass:source/one-order", family="spaces",
@@ -138,7 +143,7 @@ CLAIMS: tuple[Claim, ...] = (
         "ass:source/one-order", "ass:source", 366, "alpha for features of one order, whatever their spectrum",
         "Among features with the same functions phi^_j in the same order alpha is a number of the target, and s = "
         "alpha/beta for every beta.",
-        equals(s, difficulty(_f) / beta), (CAPACITY, SOURCE, "one orthonormal system in one order"),
+        equals(s, difficulty(_f) / beta), (SPECTRUM, TARGET, "one orthonormal system in one order"),
         partial(difficulties, spread=False),
         table(difficulty_formula, READ, {"alpha/2": {"half": 0.5}, "s = alpha": {"relative": False}}),
         family="spaces", role="corrected",
@@ -151,8 +156,8 @@ CLAIMS: tuple[Claim, ...] = (
             at_most(Sum(COEFFICIENT**2 / (j**-beta) ** (s - DELTA), (j, 2, TERMS)), 1 / (beta * DELTA)),
             at_most(log(TERMS + 1), Sum(COEFFICIENT**2 / (j**-beta) ** s, (j, 1, TERMS))),
         )),
-        (CAPACITY, SOURCE, "J up to 1e299", "delta = s/3"),
-        source_sums, _source_statement, derive=kernel_spaces.source_derivation, depends=("ass:source",),
+        (SPECTRUM, TARGET, "J as large as numbers go", "delta = s/3"),
+        _with_delta(source_sums), _source_statement, derive=kernel_spaces.source_derivation, depends=("ass:source",),
         family="spaces",
         quoted=r"There exists some $s>0$ such that $f^* \in \mathcal{H}_K^s$",
     ),
@@ -160,8 +165,8 @@ CLAIMS: tuple[Claim, ...] = (
         "appendix_rkhs/source-sum", "appendix_rkhs", 1320, "the sum of the source condition, as printed",
         "a_j^2/lambda_j^(s - delta) = j^(-1 - beta (s - delta)).",
         equals(COEFFICIENT**2 / (j**-beta) ** (s - DELTA), j ** (-1 - beta * (s - DELTA))),
-        (CAPACITY, SOURCE, "delta = s/3"),
-        lambda sample: source_sums(sample)["terms"], table(partial(source_terms, printed=True), EXACT, {}),
+        (SPECTRUM, TARGET, "delta = s/3"),
+        _with_delta(lambda sample: source_sums(sample)["terms"]), table(partial(source_terms, printed=True), EXACT, {}),
         corrected_by="assump:source-kernel", family="spaces",
         quoted=r"= \sum_{j=1}^N j^{-1-\beta(s-\delta)}",
     ),

@@ -8,9 +8,11 @@ import numpy as np
 from sympy import Trace, ZeroMatrix
 
 from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.words import Kinds, Where, joined
+from fsl_num.paper.hypotheses import located
 from fsl_num.paper.model import formulas
 from fsl_num.paper.model.formulas import ANY, CASES, EXACT
-from fsl_num.paper.model.gradients import Case, cases
+from fsl_num.paper.model.gradients import Case, cases, of_cases
 from fsl_num.paper.model.tables import Numbers, table
 from fsl_num.simulate.noise_covariance import noise_covariance
 from fsl_num.validation import Array
@@ -24,6 +26,8 @@ BATCHES: Final = AllOf(
 )
 """xi is the noise of the gradient of a batch of B samples."""
 BATCH_SIZES = (1, 2, 3)
+SAMPLES = Kinds("samples", {"independent": "independent", "distinct": "distinct"})
+"""How those of a batch are drawn: each from all values, or without replacement."""
 
 
 def _gradients() -> formulas.Stated:
@@ -120,7 +124,7 @@ CLAIMS: tuple[Claim, ...] = (
         "The gradient of the loss of one sample is W phi (phi'(W'v - theta*) - epsilon), its mean and the gradient of "
         "the risk W H (W'v - theta*), and the second derivative of the risk W H W'.",
         GRADIENTS[0],
-        (*CASES, *GRADIENTS[1]), differences,
+        (*CASES, *GRADIENTS[1]), of_cases(differences),
         table(gradient_formula, EXACT, {
             "the sign of the mean": {"sign": -1.0}, "the sign of epsilon": {"label": -1.0},
             "H^2 for H": {"power": 2.0}, "twice the mean": {"sign": 2.0}}),
@@ -131,8 +135,9 @@ CLAIMS: tuple[Claim, ...] = (
         "eqn: sgd2", "eqn: sgd2", 412, "the gradient noise of a batch",
         "SGD is v - eta (grad R + xi) with E xi = 0 and E xi xi' = Sigma(v)/B, Sigma the covariance at batch size 1.",
         BATCHES,
-        (*ANY, "xi is the noise of the gradient of a batch", "independent samples",
-         "all batches of one, two and three samples"), batch_moments,
+        (*ANY, Where("xi is the noise of the gradient of a batch"), SAMPLES("independent"),
+         f"B = {joined(BATCH_SIZES)}"),
+        located({SAMPLES.name: "independent", "B": BATCH_SIZES})(batch_moments),
         table(batch_formula, EXACT, {
             "Sigma without 1/B": {"power": 0.0}, "Sigma/B^2": {"power": 2.0},
             "the second moment of the gradient": {"second": True}}),

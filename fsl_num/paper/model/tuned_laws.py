@@ -14,6 +14,7 @@ import numpy as np
 
 from fsl_num.claims.claim import Sample
 from fsl_num.claims.statements import Ray
+from fsl_num.claims.words import Where
 from fsl_num.paper.allocation.numeric_laws import LOG_BUDGETS, SETTLED, BudgetedLaw
 from fsl_num.validation import Array
 
@@ -23,7 +24,8 @@ some 1e-5 of its least value there."""
 PLATEAU, NARROW, FINE = 18.0, 2000.0, 401
 """Peak rates that lose at most a factor exp(18) may differ by powers of the log budget (whose logarithm is below 17)
 alone. The ends of their range are searched as well, with so many points once they are known to that many units."""
-ONE_TASK = ("alpha = s beta fixed", "sigma^2 >~ 1", "M, gamma <~ 1 free", "two capacities")
+FREE = "M and gamma, up to a bound, of choice"
+ONE_TASK = (Where("alpha is s beta"), "one task under two capacities", "label noise does not vanish", FREE)
 
 
 def _over_sizes(function: Callable[[Array, Array], Array], peaks: Array, low: float, high: float) -> Array:

@@ -12,8 +12,10 @@ from sympy import Rational
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Direction, Statement
+from fsl_num.claims.words import Where
+from fsl_num.paper.hypotheses import SPECTRUM, TARGET
 from fsl_num.paper.random_features import forcing
-from fsl_num.paper.random_features.formulas import AT_ONE, ENDPOINT, RANDOM, SPECTRUM, TARGET, bias, e
+from fsl_num.paper.random_features.formulas import AT_ONE, ENDPOINT, RANDOM, bias, e
 from fsl_num.paper.random_features.laws import FLOOR, law_of, to_one
 from fsl_num.paper.random_features.statements import ERRORS, FINITE_SIZE, DrawnRay, Law, OverDraws
 from fsl_sym.proof import AllOf, Formula, at_most, less, order_at_most, same_order
@@ -23,7 +25,7 @@ _floor = M ** (-s * beta)
 BIAS_ABOVE: Final = order_at_most(bias(t), _floor + e(t))
 BIAS_BELOW: Final = (order_at_most(_floor, bias(t)), order_at_most(e(t), bias(t)))
 BIAS_RESTATED: Final = same_order(bias(t), _floor + e(t))
-LETTERS = "b(t) is u_0'A_t'HA_t u_0, e(t) is e^_M(t) with the eigenvalues of W H W'"
+LETTERS = Where("b(t) is u_0'A_t'HA_t u_0, e(t) is e^_M(t) with the eigenvalues of W H W'")
 TIMES = "t = 1, (M/8)^beta, (M/2)^beta, (2M)^beta and infinity"
 BIASES_DRAWN = (
     "with probability at least 1 - exp(-Omega(M)) over W; measured are means of logarithms over the signs of the "

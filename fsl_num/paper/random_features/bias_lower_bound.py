@@ -11,8 +11,10 @@ from sympy import Sum, Symbol, exp
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.statements import Joint, Statement
-from fsl_num.paper.random_features.draws import FEATURES_PER_MODEL, Draw, features, sizes_of
-from fsl_num.paper.random_features.formulas import RANDOM, SPECTRUM, TARGET, bias, e, mu, nu, pi
+from fsl_num.claims.words import Kinds, Where
+from fsl_num.paper.hypotheses import SPECTRUM, TARGET
+from fsl_num.paper.random_features.draws import FEATURES_PER_MODEL, Draw, features, sizes_of, variance
+from fsl_num.paper.random_features.formulas import RANDOM, bias, e, mu, nu, pi
 from fsl_num.paper.random_features.laws import Exponents, Logs
 from fsl_num.paper.random_features.risks import SIZES
 from fsl_num.paper.random_features.statements import DrawnRay, OverDraws, Within
@@ -23,7 +25,7 @@ from fsl_sym.proof import AllOf, at_least, order_at_most, same_order
 from fsl_sym.symbols import M, N, beta, s, t
 
 _i = Symbol("i", integer=True, positive=True)
-WEIGHTED = "mu(i) are the eigenvalues of W H W', b(i) those of W H u_0u_0'H W', e(t) = e^_M(t)"
+WEIGHTED = Where("mu(i) are the eigenvalues of W H W', b(i) those of W H u_0u_0'H W', e(t) = e^_M(t)")
 _TRACES = Sum(exp(-2 * t * mu(_i)) / mu(_i) * bias(_i), (_i, 1, M))
 ONE_TARGET: Final = order_at_most(e(t), _TRACES)
 ONE_TARGET_FLOOR: Final = order_at_most(M ** (-s * beta), Sum(mu(_i) * nu(N + 1 - _i), (_i, 1, N)))
@@ -61,7 +63,7 @@ def _trace_bounds(s: float, beta: float, effort: int, seed: int) -> dict[str, li
             for span in SPANS:
                 time = (span * size) ** beta
                 weights = -2.0 * time * own - np.log(own)
-                row["one target", span] = float(weights[0] + np.log(single[0]))
+                row["one", span] = float(weights[0] + np.log(single[0]))
                 row["mean", span] = float(np.log(np.exp(weights) @ mean))
                 shown[span].append(float(np.log(signal_term(draw, s, beta, np.array([time]))[0])))
             rows.append(row)
@@ -69,16 +71,20 @@ def _trace_bounds(s: float, beta: float, effort: int, seed: int) -> dict[str, li
             columns.setdefault(key, []).append(np.array([row[key] for row in rows]))
         for span in SPANS:
             signals[span].append(np.array(shown[span]))
-    rays_of: dict[str, list[DrawnRay]] = {"one target": [], "mean": []}
+    rays_of: dict[str, list[DrawnRay]] = {"one": [], "mean": []}
     for (name, span), values in columns.items():
         logs = {**sizes_of(SIZES), "signal": tuple(signals[span])}
         rays_of[name].append(DrawnRay(f"t = ({span:g} M)^beta", SIZES, tuple(values), logs))
     return rays_of
 
 
-def trace_bounds(name: str, sample: Sample) -> list[DrawnRay]:
-    """sum_i exp(-2 t mu_i)/mu_i nu_i, nu_i the eigenvalues of WH u_0u_0'HW' ("one target") or of its mean ("mean")."""
-    return _trace_bounds(*sample.point, sample.effort, sample.seed)[name]
+TARGETS = Kinds("u_0", {"one": "one fixed", "mean": "the mean over the signs of"})
+
+
+def trace_bounds(name: str, sample: Sample) -> Located:
+    """sum_i exp(-2 t mu_i)/mu_i nu_i, nu_i the eigenvalues of WH u_0u_0'HW' ("one") or of its mean ("mean")."""
+    rays = _trace_bounds(*sample.point, sample.effort, sample.seed)[name]
+    return Located(rays, {TARGETS.name: name})
 
 
 def floor_bounds(sample: Sample, *, mean: bool) -> Located:
@@ -98,7 +104,8 @@ def floor_bounds(sample: Sample, *, mean: bool) -> Located:
         energy[aim.size - singular.size :] = singular[::-1] ** 2
         bounds.append((f"M = {size}", float(projection @ energy) * size ** (s * beta)))
     sizes = np.array(SIZES[:2])
-    return Located(bounds, {"M": sizes, "N": FEATURES_PER_MODEL * sizes})
+    known = {"M": sizes, "N": FEATURES_PER_MODEL * sizes, "v": np.array([variance(size) for size in SIZES[:2]])}
+    return Located(bounds, {**known, TARGETS.name: "mean" if mean else "one"})
 
 
 def _averaged(sample: Sample) -> Joint:
@@ -125,8 +132,8 @@ CLAIMS: tuple[Claim, ...] = (
         "lem:bias_lower_bound/argument", "lem:bias_lower_bound", 2725, "the trace inequality for one target",
         "sum_i exp(-2 t mu_i)/mu_i mu_i(WH u_0u_0'HW') >~ e^(t), from mu_j(WH u_0u_0'HW') ~ j^(-1-beta-s beta). For "
         "one target that matrix has rank one, and the sum is exp(-2 t mu_1)/mu_1 |WH u_0|^2.",
-        ONE_TARGET, (SPECTRUM, TARGET, WEIGHTED, *RANDOM),
-        partial(trace_bounds, "one target"),
+        ONE_TARGET, (SPECTRUM, TARGET, WEIGHTED, TARGETS("one"), *RANDOM),
+        partial(trace_bounds, "one"),
         lambda sample: OverDraws(lambda exponents, logs: logs["signal"], {}, "lower"),
         corrected_by="lem:bias_lower_bound/averaged", family="random-steps", role="argument", probability=STEPS,
     ),
@@ -135,7 +142,8 @@ CLAIMS: tuple[Claim, ...] = (
         "sum_i mu_i(I - Pi) mu_{N+1-i}(H^(1/2)u_0u_0'H^(1/2)) >~ M^-(s beta), from mu_i = i^(-1-s beta). For one "
         "target the matrix has rank one and the sum is 0.",
         ONE_TARGET_FLOOR,
-        (SPECTRUM, TARGET, "mu(i) are the eigenvalues of I - Pi, nu(i) those of H^(1/2)u_0u_0'H^(1/2)", *RANDOM),
+        (SPECTRUM, TARGET, Where("mu(i) are the eigenvalues of I - Pi, nu(i) those of H^(1/2)u_0u_0'H^(1/2)"),
+         TARGETS("one"), *RANDOM),
         partial(floor_bounds, mean=False),
         lambda sample: Within(_least_floor(sample), np.inf),
         corrected_by="lem:bias_lower_bound/averaged", family="random-steps", role="argument",
@@ -146,8 +154,8 @@ CLAIMS: tuple[Claim, ...] = (
         "Averaged over the signs of u_0, E[u_0u_0'] = diag(theta_j^2), the first sum is of the order of e^(t) and the "
         "second at least delta_M: the proof holds for the mean over targets with uncorrelated coordinates.",
         AVERAGED,
-        (SPECTRUM, TARGET, WEIGHTED, "mean over the signs of the target: diag(theta_j^2) for u_0u_0'",
-         "nu(i) are the eigenvalues of H^(1/2) diag(theta_j^2) H^(1/2), pi(i) those of I - Pi", *RANDOM),
+        (SPECTRUM, TARGET, WEIGHTED, TARGETS("mean"),
+         Where("nu(i) are the eigenvalues of H^(1/2) diag(theta_j^2) H^(1/2), pi(i) those of I - Pi"), *RANDOM),
         lambda sample: {"e(t)": trace_bounds("mean", sample),
                         "floor": floor_bounds(sample, mean=True)},
         _averaged, _averaged_mutants, family="random-steps", role="corrected", probability=STEPS,

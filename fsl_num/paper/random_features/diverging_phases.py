@@ -161,7 +161,7 @@ def _claim(claim_id: str, name: str) -> Claim:
     return Claim(
         claim_id, "thm: fsl-random", 627, f"random features, phase {name}",
         f"Ours, after the followers: {_TEXTS[name]}", partial(formula, name),
-        ("s > 0", "beta < 1", "N = 2 M", "no label noise, batch of order 1",
+        ("s > 0", "beta < 1", "N = 2 M", "no label noise, a batch size that stays",
          "the law of random features: its terms in the mean"),
         partial(_rays, name), partial(_says, name), partial(_mutants, name),
         regimes=("easy",), own=partial(_points, name), role="own", depends=("thm: fsl-random/corrected",),

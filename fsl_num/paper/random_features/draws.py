@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -57,12 +57,24 @@ def features(s: float, beta: float, model_size: int) -> tuple[Array, Array]:
 
 
 def sizes_of(sizes: Sequence[int], per_model: float = FEATURES_PER_MODEL) -> dict[str, tuple[float, ...]]:
-    """The logarithms of M and of N, ``per_model`` times as large, as a ray of draws names them.
+    """The logarithms of M, of N, ``per_model`` times as large, and of the variance of W, as a ray of draws names them.
 
     >>> [round(float(np.exp(log)), 9) for log in sizes_of((2, 3))["N"]]
     [8.0, 12.0]
     """
-    return {"M": tuple(np.log(size) for size in sizes), "N": tuple(np.log(per_model * size) for size in sizes)}
+    letters = {"M": sizes, "N": [per_model * size for size in sizes], "v": [variance(size) for size in sizes]}
+    return {name: tuple(np.log(numbers)) for name, numbers in letters.items()}
+
+
+@cache
+def variance(model_size: int) -> float:
+    """v, the variance of the entries of W: what a normal number is multiplied by there, squared.
+
+    >>> round(variance(4), 12)
+    0.25
+    """
+    drawn_entry, normal = (np.random.default_rng(0) for _ in range(2))
+    return float(random_projection(model_size, model_size, drawn_entry)[0, 0] / normal.standard_normal()) ** 2
 
 
 @lru_cache(maxsize=4)

@@ -12,10 +12,12 @@ from sympy import E, Function, Gt, Le, Max, Rational, Sum, Symbol, log, oo
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Ray, Statement
+from fsl_num.claims.words import Where
+from fsl_num.paper.hypotheses import SPECTRUM, TARGET
 from fsl_num.paper.model.statements import Trend
 from fsl_num.paper.random_features.draws import drawn, features, sizes_of
 from fsl_num.paper.random_features.forcing import END, rays
-from fsl_num.paper.random_features.formulas import EASIER, LEFT_DRAWN, ONE, RANDOM, SPECTRUM, TARGET
+from fsl_num.paper.random_features.formulas import EASIER, LEFT_DRAWN, ONE, RANDOM
 from fsl_num.paper.random_features.laws import SATURATED, Exponents, Logs, corrected_exponents
 from fsl_num.paper.random_features.statements import DrawnRay, OverDraws, SharpOverDraws
 from fsl_num.paper.random_features.tail_eigenvalues import generators
@@ -156,7 +158,7 @@ CLAIMS: tuple[Claim, ...] = (
         "at s = 1 and M^(beta (s-1)) for s > 1: there they diverge. Before that, for M^(1/(s - 1 + 1/beta)) << t << "
         "M^beta, the risk falls like t^-(1-1/beta)/M and no longer like t^-s.",
         EASIER_TASKS,
-        (SPECTRUM, TARGET, "s != 1 (log M at s = 1)", "R_random and R_top are the risks that stay",
+        (SPECTRUM, TARGET, "s != 1 (log M at s = 1)", Where("R_random and R_top are the risks that stay"),
          "no label noise, t infinite", *RANDOM),
         _against_top, _easier, _easier_mutants,
         judged_by="the order is a sum of both tasks' orders, whose largest term is printed",
@@ -171,7 +173,7 @@ CLAIMS: tuple[Claim, ...] = (
         "|rho|^2, what W does not reach of the target, is 1 + O(1/M) times kappa sum_j lambda_j theta_j^2/(lambda_j + "
         "kappa) in the mean, sum_{j<=N} lambda_j/(lambda_j + kappa) = M.",
         FLOOR,
-        (SPECTRUM, TARGET, "s > 0", "rho is what W does not reach of the target, in the mean", *RIDGE, *RANDOM),
+        (SPECTRUM, TARGET, "s > 0", Where("rho is what W does not reach of the target, in the mean"), *RIDGE, *RANDOM),
         lambda sample: rays(sample, END)[0], _sharp,
         family="random-left", role="own", extra_points={"easy": ((ONE, Rational(2)),)},
         probability="means over 120 to 48 (quick) or 160 to 64 (full) draws at M = 16 to 128, five standard errors",
@@ -185,7 +187,7 @@ CLAIMS: tuple[Claim, ...] = (
         "attained, slopes that finite sizes move by up to 0.19 do not tell.",
         SPREAD,
         (SPECTRUM, TARGET, "s > 0",
-         "d(s, M) is the largest standard deviation of log risk over t", "no label noise", *RANDOM),
+         Where("d(s, M) is the largest standard deviation of log risk over t"), "no label noise", *RANDOM),
         spreads, _spread, lambda sample: {"M^-1/2 for every s": CONCENTRATED} if concentration(sample) < 0.35 else {},
         family="random-left", role="own", extra_points={"easy": ((Rational(2), Rational(4)),)},
         probability="120, 120, 80, 48 draws at M = 16, 32, 64, 128; slopes of standard deviations, known to 0.05",

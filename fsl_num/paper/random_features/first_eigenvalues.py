@@ -12,17 +12,19 @@ from sympy import Expr
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import compiled
 from fsl_num.claims.statements import Joint
+from fsl_num.claims.words import Where
+from fsl_num.paper.hypotheses import SPECTRUM
 from fsl_num.paper.model.measurements import SIZES
 from fsl_num.paper.model.statements import CONFIDENCE, FailureRate
 from fsl_num.paper.random_features import forcing
 from fsl_num.paper.random_features.draws import FEATURES_PER_MODEL, sizes_of
-from fsl_num.paper.random_features.formulas import RANDOM, RATE, SPECTRUM, large, mu, small
+from fsl_num.paper.random_features.formulas import NORMAL, RANDOM, RATE, VARIANCE, large, mu, small
 from fsl_num.paper.random_features.statements import ERRORS, FINITE_SIZE, DrawnRay, Law, OverDraws
 from fsl_num.paper.random_features.statements import SHIFTS as OVERALL
 from fsl_num.simulate.concentration import Concentration, eigenvalue_ratios, ratios_of_draw
 from fsl_num.simulate.random_tasks import over_runs
 from fsl_num.validation import Array
-from fsl_sym.proof import AllOf, at_most, same_order
+from fsl_sym.proof import AllOf, at_most, equals, same_order
 from fsl_sym.symbols import beta, j, s
 
 EIGENVALUES: Final = same_order(mu(j), j**-beta)
@@ -75,11 +77,13 @@ def extreme_ratios(sample: Sample, *, unit: bool = False) -> Mapping[str, Any]:
     """
     small_sizes, pilot, large = drawn_ratios(sample.point[1], sample.effort, sample.seed)
     ratios: dict[str, Any] = {}
+    logs = sizes_of(LARGE_SIZES)
+    scales = tuple(log + np.log(size) for log, size in zip(logs["v"], LARGE_SIZES, strict=True))
     for column, side in enumerate((*SHIFTS, "mean over j")):
         values = tuple(
             part[:, column] + (np.log(size) if unit else 0.0) for size, part in zip(LARGE_SIZES, large, strict=True)
         )
-        ratios[side] = [DrawnRay(side, LARGE_SIZES, values, sizes_of(LARGE_SIZES))]
+        ratios[side] = [DrawnRay(side, LARGE_SIZES, values, {**logs, "v": scales} if unit else logs)]
     low, high = pilot.quantiles("least", 0.1)[0], pilot.quantiles("largest", 0.9)[0]
     counts = []
     for size, least, largest in zip(SIZES, small_sizes.least, small_sizes.largest, strict=True):
@@ -119,8 +123,8 @@ CLAIMS: tuple[Claim, ...] = (
         "With the projection of the main text, w_j ~ N(0, I_N), the eigenvalues mu_j of W H W' are of the order of "
         "lambda_j for all j <= M with probability at least 1 - exp(-Omega(M)).",
         EIGENVALUES,
-        (SPECTRUM, "mu(j) is the eigenvalue number j of W H W', j <= M", "entries of W normal of variance 1",
-         *RANDOM[1:]),
+        (SPECTRUM, Where("mu(j) is the eigenvalue number j of W H W', j <= M"), NORMAL,
+         equals(VARIANCE, 1), *RANDOM[2:]),
         partial(extreme_ratios, unit=True), _bounded, judged_by="judged by the quotient, of order 1",
         corrected_by="lem: random_eigen/corrected",
         family="random-eigenvalues", probability=DRAWN.format(rate="Omega(1)"),
@@ -133,7 +137,7 @@ CLAIMS: tuple[Claim, ...] = (
         "draw scatters fades, so that M^-0.1 is all that is resolved there), and bounds "
         "that a fifth of the draws leave at M = 8 are left with a "
         "probability of at most exp(-0.03 M).",
-        AllOf(EIGENVALUE_BOUNDS), (SPECTRUM, "mu(j) is the eigenvalue number j of W H W', j <= M", *RANDOM),
+        AllOf(EIGENVALUE_BOUNDS), (SPECTRUM, Where("mu(j) is the eigenvalue number j of W H W', j <= M"), *RANDOM),
         extreme_ratios, _bounded,
         family="random-eigenvalues", probability=DRAWN.format(rate=f"{RATE:g}"), role="corrected",
     ),

@@ -10,7 +10,7 @@ import numpy as np
 
 from fsl_num.claims.claim import Sample
 from fsl_num.paper.random_features import terms
-from fsl_num.paper.random_features.draws import Draw, drawn, features, sizes_of
+from fsl_num.paper.random_features.draws import Draw, drawn, features, sizes_of, variance
 from fsl_num.paper.random_features.statements import DrawnRay
 from fsl_num.simulate.random_features import random_projection
 from fsl_num.validation import Array
@@ -48,6 +48,7 @@ def logs_of(draw: Draw, s: float, beta: float, times: Array) -> dict[str, Array]
     positive = {
         "M": size * constant,
         "N": draw.width * constant,
+        "v": variance(size) * constant,
         "signal": terms.signal_term(draw, s, beta, times),
         "reversed signal": terms.reversed_signal(draw, s, beta, times),
         "unit signal": terms.unit_signal(draw, s, beta, times),

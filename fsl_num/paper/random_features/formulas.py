@@ -7,33 +7,37 @@ from typing import Final
 
 from sympy import Expr, Function, Identity, Integral, MatrixSymbol, Rational, Symbol
 
-from fsl_sym.proof import Formula, same_order
+from fsl_num.claims.words import Where
+from fsl_num.paper.hypotheses import FEATURES as LAWS
+from fsl_sym.proof import Formula, equals, same_order
 from fsl_sym.random_features import FEATURES
 from fsl_sym.symbols import M, beta, s, sigma, t, z
 
 mu, nu, pi, risk, bias, returned, _gamma = (Function(name) for name in ("mu", "nu", "pi", "E", "b", "G", "gamma"))
 small, large, most = (Symbol(name, positive=True) for name in ("c_1", "c_2", "c"))
-MU_TAIL = "mu(j, k) is the eigenvalue number j of A_k = W_k:oo H_k:oo W_k:oo'"
+MU_TAIL = Where("mu(j, k) is the eigenvalue number j of A_k = W_k:oo H_k:oo W_k:oo'")
 SPLIT: Final = Symbol("k", positive=True)
-DECAYED = "A_t = exp(-W'W H t)"
+DECAYED = Where("A_t = exp(-W'W H t)")
 u, identity = MatrixSymbol("u", FEATURES, 1), Identity(FEATURES)
 e = Function("e")
-HATS = "e(t) and K(t) have the eigenvalues of W H W' for lambda_j"
-LEFT = (
+HATS = Where("e(t) and K(t) have the eigenvalues of W H W' for lambda_j")
+LEFT = Where(
     "F is kappa sum_j lambda_j theta_j^2/(lambda_j + kappa), "
     "e~ has theta_j^2 + (1/M) sum_{i<=j} theta_i^2 for theta_j^2"
 )
 kernel, leaky, floor_value = Function("K"), Function("etilde"), Symbol("F", positive=True)
-SPECTRUM = "lambda_j = j^-beta, beta > 1"
-TARGET = "theta_j^2 = j^-1 lambda_j^(s-1)"
-RANDOM = ("entries of W normal of variance 1/M", "N = 4M")
+VARIANCE = Symbol("v", positive=True)
+NORMAL = Where("v is the variance of the entries of W, which are normal")
+RANDOM = (NORMAL, equals(VARIANCE, 1 / M), "N = 4M")
 TRAINING = (
-    "normal features",
-    "gamma tr(W H W') = 1/2, up to t or up to t/2",
+    LAWS("gaussian"),
+    Where("c is gamma tr(W H W')"),
+    "c = 1/2",
+    "gamma constant up to t or to half of it",
     "(M/2)^beta <= t <= (2M)^beta",
-    "sigma^2 = 0, such that noise and floor are of one order, and at t = (M/2)^beta M times that",
+    "no label noise, noise of the order of the floor, and, early, louder noise",
 )
-ENDPOINT = "s of the point where it is below 1 - 1/beta or at it; in the easy regime s = 1, the end of the range"
+ENDPOINT = "in the easy regime at the end of the range of s"
 DRAWN = (
     "probability at least 1 - exp(-Omega(M)) over W; measured are means of logarithms over the signs of the target "
     "(equal in law to those of W) for {draws} draws of W at M = 16, 32, 64, 128, conditional on W exactly; the slope "
@@ -49,7 +53,7 @@ ONE = Rational(1)
 AT_ONE = {"easy": ((ONE, Rational(2)), (ONE, Rational(4)))}
 STEEPER = AT_ONE | {"edge": ((Rational(3, 4), Rational(4)),)}
 EASIER = {"easy": ((ONE, Rational(2)), (Rational(9, 10), Rational(2)), (Rational(6, 5), Rational(5)))}
-SMALL = ("M = 3, N = 5, three W, three times", "beta at most 3 in the numbers")
+SMALL = ("M = 3, N = 5", "t = 0.3, 2 and 20", "beta and s bounded in the numbers")
 EDGES = 0.1
 """Extreme eigenvalues of samples come to their limits like M^(-2/3). At beta = 6 the logarithm of the slowest ratio
 moves by 0.21 per unit of log M from M = 24 to 96, by 0.11 from 64 to 256, by 0.09 from 96 to 384."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from fsl_num.claims.claim import Sample
 from fsl_num.claims.statements import Sharp
+from fsl_num.paper.hypotheses import located
 from fsl_num.validation import Array
 
 Point = tuple[Any, ...]
@@ -19,6 +20,10 @@ CASES = 3
 TIMES = (0.3, 2.0, 20.0)
 ROUNDING = 1e-8
 """Entries of order 1, conditioned by the least eigenvalue of W H W', which is at least 1e-6 in these cases."""
+
+
+of_cases = located({"M": ROWS, "N": COLUMNS, "t": TIMES})
+"""A measurement of the cases at these times, which names them."""
 
 
 @lru_cache(maxsize=64)

@@ -12,7 +12,7 @@ from functools import lru_cache, partial
 from typing import Any, Final
 
 import numpy as np
-from sympy import Rational
+from sympy import Rational, oo
 
 from fsl_num.claims.claim import ALL_REGIMES, Claim, Sample
 from fsl_num.claims.formula_laws import order_statement
@@ -22,7 +22,7 @@ from fsl_num.spectrum import exponential_sum, forgetting_kernel, kernel_integral
 from fsl_num.validation import Array
 from fsl_sym.feature_phases import phase_optimum, phases
 from fsl_sym.proof import Formula, same_order
-from fsl_sym.symbols import E
+from fsl_sym.symbols import E, beta
 
 _BUDGETS: Final = (30.0, 60.0)
 """log10 of the compute, from and to: terms that meet have settled there."""
@@ -82,10 +82,12 @@ def _least(task: float, beta: float, log_compute: float) -> float:
 
 
 def _tasks(name: str, capacity: Any) -> tuple[Any, ...]:
-    """Tasks of a phase, away from its ends, where two terms meet."""
-    width = 1 - 1 / capacity
-    return {"Ia": (Rational(1, 4), Rational(3, 4)), "II": (1 + width / 3, 1 + 2 * width / 3),
-            "III": (1 + width + Rational(1, 2), 1 + width + 1)}[name]  # fmt: skip
+    """Tasks inside of the range of s that a phase says, away from its ends, where two terms meet."""
+    ends = phases()[name].condition.subs(beta, capacity).as_set()
+    low, high = (0 if ends.inf == -oo else ends.inf), ends.sup
+    if high == oo:
+        return low + Rational(1, 2), low + 1
+    return low + (high - low) / 3, low + 2 * (high - low) / 3
 
 
 def _rays(name: str, sample: Sample) -> dict[str, tuple[Ray, ...]]:
@@ -120,7 +122,8 @@ def _claim(name: str, text: str, regimes: tuple[str, ...], proved: bool = True) 
     return Claim(
         name, "thm: fsl-random", 627, f"random features, phase {phase}",
         f"Ours, after the followers: {text}", partial(formula, phase),
-        (MODEL, "no label noise, batch and rate of order 1", "the law of random features: its terms in the mean"),
+        (MODEL, "no label noise, a batch size and a rate that stay",
+         "the law of random features: its terms in the mean"),
         partial(_rays, phase), partial(_says, phase), partial(_mutants, phase),
         derive=partial(phase_optimum, phase) if proved else None, regimes=regimes,
         own=lambda s, beta: [(task, beta) for task in _tasks(phase, beta)], role="own",

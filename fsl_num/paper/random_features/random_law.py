@@ -11,6 +11,8 @@ from sympy import Rational, Trace
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Sharp
+from fsl_num.claims.words import Where
+from fsl_num.paper.hypotheses import SPECTRUM, TARGET
 from fsl_num.paper.random_features import formulas, laws
 from fsl_num.paper.random_features.formulas import HATS, LEFT, H, S, e, floor_value, kernel, law, leaky, square, u
 from fsl_num.paper.random_features.identities import (
@@ -26,7 +28,7 @@ from fsl_num.paper.random_features.identities import (
 )
 from fsl_num.paper.random_features.risks import rays
 from fsl_num.validation import Array
-from fsl_sym.proof import at_most, equals
+from fsl_sym.proof import Property, at_most, equals
 from fsl_sym.random_features import sign_derivation
 from fsl_sym.symbols import M, beta, s, t, z
 
@@ -74,7 +76,7 @@ CLAIMS: tuple[Claim, ...] = (
         "the hard regime, with random features",
         "For s <= 1 - 1/beta the excess risk with random features is of the order of M^(-s beta) + (1+t)^-s + the "
         "integral of (1+t-z)^-(2-1/beta) [(1+z)^-s + sigma^2] gamma, before and after t = M^beta.",
-        HARD, (formulas.SPECTRUM, formulas.TARGET, at_most(s, 1 - 1 / beta), *formulas.RANDOM, *formulas.TRAINING),
+        HARD, (SPECTRUM, TARGET, at_most(s, 1 - 1 / beta), *formulas.RANDOM, *formulas.TRAINING),
         rays, partial(laws.risk_law, HARD, laws.hard_exponents),
         regimes=("edge", "hard"),
         depends=("lem: random_eigen/corrected", "prop:volterra-random/corrected"), family="random-risks",
@@ -86,7 +88,7 @@ CLAIMS: tuple[Claim, ...] = (
         "For 0 < s <= 1 the excess risk is of the order of M^(-s beta) + e^(t) + the integral of K^(t-z) [e^(z) + "
         "sigma^2] gamma, e^ and K^ with the eigenvalues of W H W'. It fails at s = 1, where a log M is missing.",
         PRINTED_LAW,
-        (formulas.SPECTRUM, formulas.TARGET, at_most(s, 1), HATS, formulas.ENDPOINT, *formulas.RANDOM,
+        (SPECTRUM, TARGET, at_most(s, 1), HATS, formulas.ENDPOINT, *formulas.RANDOM,
          *formulas.TRAINING),
         rays, partial(laws.risk_law, PRINTED_LAW, laws.source_exponent),
         depends=("prop:volterra-random",), corrected_by="thm: fsl-random/corrected", family="random-risks",
@@ -99,7 +101,7 @@ CLAIMS: tuple[Claim, ...] = (
         "gamma, where e~ has theta_j^2 + (1/M) sum_{i<=j} theta_i^2 for theta_j^2, and F = kappa sum_j lambda_j "
         "theta_j^2/(lambda_j + kappa), of the order of M^-beta min(s,1), M^-beta log M at s = 1. For s < 1 this is the "
         "paper's law.",
-        LAW, (formulas.SPECTRUM, formulas.TARGET, HATS, LEFT, "s > 0", *formulas.RANDOM, *formulas.TRAINING),
+        LAW, (SPECTRUM, TARGET, HATS, LEFT, "s > 0", *formulas.RANDOM, *formulas.TRAINING),
         rays,
         partial(laws.risk_law, LAW, laws.corrected_exponents),
         partial(laws.corrected_law_mutants, LAW),
@@ -112,7 +114,8 @@ CLAIMS: tuple[Claim, ...] = (
         "The risk of the target S theta under W is that of theta under W S, for every S = diag(+-1): over W with "
         "symmetric columns, a fixed target and one with random signs have risks that are equal in law.",
         SIGNS,
-        (formulas.SPECTRUM, formulas.TARGET, "X is A_t of W and Y is A_t of W S", "S = diag(+-1)", "any W, H diagonal"),
+        (SPECTRUM, TARGET, Where("X is A_t of W and Y is A_t of W S"), Where("S is a diagonal matrix of signs"),
+         "any W", Property("H", "diagonal")),
         sign_risks,
         lambda sample: Sharp(sign_claim(sample), ROUNDING, {
             "the signs left out": sign_claim(sample, flipped=False)}),

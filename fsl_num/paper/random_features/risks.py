@@ -21,7 +21,8 @@ import numpy as np
 from fsl_num.claims.claim import Sample
 from fsl_num.gauss_rules import legendre_rule
 from fsl_num.model import Model
-from fsl_num.paper.random_features.draws import Draw, decay, drawn
+from fsl_num.paper.hypotheses import FEATURES, located
+from fsl_num.paper.random_features.draws import Draw, decay, drawn, variance
 from fsl_num.paper.random_features.statements import DrawnRay
 from fsl_num.paper.random_features.terms import floor, kappa, leak_term, signal_term, top_tail
 from fsl_num.validation import Array
@@ -129,6 +130,7 @@ def _risk_and_terms(
     logs: dict[str, Any] = {
         "M": np.log(draw.model_size),
         "N": np.log(draw.width),
+        "v": np.log(variance(draw.model_size)),
         "kappa": np.log(kappa(beta, draw.model_size)),
         "floor": np.log(least),
         "top": np.log(top_tail(s, beta, draw.model_size)),
@@ -161,6 +163,7 @@ def _tables(s: float, beta: float, effort: int, seed: int) -> Mapping[tuple[floa
     return {key: [[row[key] for row in draws] for draws in rows] for key in keys}
 
 
+@located({FEATURES.name: "gaussian", "c": STRENGTH})
 def rays(sample: Sample) -> list[DrawnRay]:
     """The risk along M for both schedules, each end and each noise, with the terms of the laws of that noise."""
     drawn = []

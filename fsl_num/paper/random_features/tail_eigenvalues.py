@@ -10,9 +10,11 @@ import numpy as np
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Joint
+from fsl_num.claims.words import Where
+from fsl_num.paper.hypotheses import SPECTRUM
 from fsl_num.paper.model.statements import FailureRate
 from fsl_num.paper.random_features.draws import FEATURES_PER_MODEL, features, sizes_of
-from fsl_num.paper.random_features.formulas import EDGES, MU_TAIL, RANDOM, RATE, SPECTRUM, SPLIT, large, most, mu, small
+from fsl_num.paper.random_features.formulas import EDGES, MU_TAIL, RANDOM, RATE, SPLIT, large, most, mu, small
 from fsl_num.paper.random_features.laws import Exponents, Logs
 from fsl_num.paper.random_features.statements import DrawnRay, OverDraws
 from fsl_num.simulate.random_features import random_projection
@@ -20,7 +22,7 @@ from fsl_num.validation import Array
 from fsl_sym.proof import AllOf, at_most, equals
 from fsl_sym.symbols import M, N, beta, j
 
-MU = "mu(j) is the eigenvalue number j of W H W'"
+MU = Where("mu(j) is the eigenvalue number j of W H W'")
 EIGENVALUES: Final = AllOf((at_most(small * j**-beta, mu(j)), at_most(mu(j), large * j**-beta)))
 TAIL_RATIO: Final = at_most(mu(M / 2, SPLIT) / mu(M, SPLIT), most)
 SIZES = (12, 24, 48, 96)
@@ -137,7 +139,7 @@ CLAIMS: tuple[Claim, ...] = (
         "lem:eig_concentration_appendix", "lem:eig_concentration_appendix", 2530, "eigenvalues of W H W', any N",
         "c_1 lambda_j <= mu_j(W H W') <= c_2 lambda_j for all j <= M, as printed without a condition on N: with N = M "
         "the least ratio falls like M^-2.",
-        EIGENVALUES, (SPECTRUM, "entries of W normal of variance 1/M", "N = M", MU),
+        EIGENVALUES, (SPECTRUM, *RANDOM[:2], "N = M", MU),
         lambda sample: [least_eigenvalues(sample, 1)],
         lambda sample: OverDraws(_power, {}, "lower", finite_size=EDGES),
         corrected_by="lem: random_eigen/corrected", family="random-tails",
@@ -159,6 +161,7 @@ CLAIMS: tuple[Claim, ...] = (
         "mu_{M/2}(A_k)/mu_M(A_k) <= c for every k with N - k - M >~ M; tested at k = 1, M/3, M and 2M with N = 4M.",
         TAIL_RATIO, (SPECTRUM, *RANDOM, MU_TAIL, at_most(SPLIT, N - 2 * M)),
         _tails, _tail_law, family="random-tails", role="corrected",
+        beyond=lambda sample: {SQUARE: {"k = 2M = N - 2M": [eigenvalue_ratios(sample)[SQUARE]]}},
         probability=TAILS + SLOPES,
     ),
 )  # fmt: skip

@@ -11,6 +11,7 @@ from sympy import Sum, Trace, exp
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Sharp
+from fsl_num.claims.words import Where
 from fsl_num.paper.model.formulas import symmetric
 from fsl_num.paper.random_features.formulas import DECAYED, SMALL, A, H, S, left_at, mu
 from fsl_num.paper.random_features.identities import (
@@ -22,6 +23,7 @@ from fsl_num.paper.random_features.identities import (
     case,
     forgetting,
     instances,
+    of_cases,
     sharp_identity,
 )
 from fsl_num.validation import Array
@@ -148,9 +150,9 @@ CLAIMS: tuple[Claim, ...] = (
         "lem:trace_analysis_appendix", "lem:trace_analysis_appendix", 2556, "what one mode returns of its noise",
         "tr(S A_t'H A_t S) = sum_j mu_j^2 exp(-2 mu_j t), for every W: no probability is needed.",
         TRACE,
-        ("any W and positive definite H", DECAYED, "S = (W'W H W'W)^(1/2)",
-         "mu(j) are the eigenvalues of W H W'", *SMALL),
-        noise_traces, _traces, instances=partial(instances, values=_trace_values),
+        ("any W and positive definite H", DECAYED, Where("S = (W'W H W'W)^(1/2)"),
+         Where("mu(j) are the eigenvalues of W H W'"), *SMALL),
+        of_cases(noise_traces), _traces, instances=partial(instances, values=_trace_values),
         derive=derivations.trace_derivation, family="random-identities",
         probability="certain: an identity for every W",
         quoted=r"e^{-2(t-\tau)\hlambda_j} \hlambda_j^2",
@@ -160,8 +162,8 @@ CLAIMS: tuple[Claim, ...] = (
         "tr(P^(1/2) U P^(1/2)) <= tr(Q^(1/2) U Q^(1/2)) for 0 <= P <= Q and U >= 0: the difference is "
         "|(Q - P)^(1/2) U^(1/2)|_F^2.",
         TRACE_ORDER,
-        ("R_1, R_2, L, V are the roots of P, Q, Q - P, U", "P <= Q and U positive semidefinite", *ROOTS,
-         "4 x 4, six triples"),
+        (Where("R_1, R_2, L, V are the roots of P, Q, Q - P, U"), "P <= Q and U positive semidefinite", *ROOTS,
+         "six triples of small matrices"),
         trace_gaps, _trace_gap, instances=_order_instances,
         derive=derivations.trace_order_derivation, family="random-identities",
         quoted=r"\le \tr(\sqrt{\mathbf{Q}}\mathbf{U}\sqrt{\mathbf{Q}})",

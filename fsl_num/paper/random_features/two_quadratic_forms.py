@@ -11,11 +11,13 @@ from sympy import Identity, Symbol
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.statements import Joint, Sharp
+from fsl_num.claims.words import Where
+from fsl_num.paper.hypotheses import SPECTRUM
 from fsl_num.paper.model.formulas import symmetric
 from fsl_num.paper.model.statements import FailureRate
-from fsl_num.paper.random_features.draws import features, sizes_of
-from fsl_num.paper.random_features.formulas import EDGES, MU_TAIL, RANDOM, RATE, SMALL, SPECTRUM, SPLIT, most, mu
-from fsl_num.paper.random_features.identities import CASES, ROWS, Table, case, entry, sharp_identity
+from fsl_num.paper.random_features.draws import features, sizes_of, variance
+from fsl_num.paper.random_features.formulas import EDGES, MU_TAIL, RANDOM, RATE, SMALL, SPLIT, most, mu
+from fsl_num.paper.random_features.identities import CASES, ROWS, Table, case, entry, of_cases, sharp_identity
 from fsl_num.paper.random_features.laws import Exponents, Logs
 from fsl_num.paper.random_features.statements import DrawnRay, OverDraws, Within
 from fsl_num.paper.random_features.tail_eigenvalues import RUNS, SIZES, generators, tail_ratio
@@ -114,7 +116,7 @@ def column_ratio_rounding(sample: Sample) -> Located:
         full = np.zeros(size)
         full[: own.size] = own**2
         ratios.append((f"M = {size}", float(full[-1] / full[0])))
-        sizes.append({"M": size, "N": 4 * size, "k": root.size})
+        sizes.append({"M": size, "N": 4 * size, "k": root.size, "v": variance(size)})
     return Located(ratios, {name: np.array([row[name] for row in sizes]) for name in sizes[0]})
 
 
@@ -173,7 +175,7 @@ CLAIMS: tuple[Claim, ...] = (
         "T_1 <= c |u_0:k|^2/t (mu_{M/2}/mu_M)^2 with the eigenvalues of W_0:k H_0:k W_0:k', k <= M/3. Both are 0: the "
         "matrix has rank k, and the bound says nothing.",
         less(0, COLUMN_EIGENVALUE),
-        (SPECTRUM, *RANDOM, "mu_M is the least eigenvalue of W_0:k H_0:k W_0:k'", equals(SPLIT, M / 3)),
+        (SPECTRUM, *RANDOM, Where("mu_M is the least eigenvalue of W_0:k H_0:k W_0:k'"), equals(SPLIT, M / 3)),
         column_ratio_rounding, lambda sample: Within(1e-6, np.inf),
         corrected_by="lem:T_estimate/corrected", family="random-columns",
         probability="certain: the rank is k for every W",
@@ -185,7 +187,8 @@ CLAIMS: tuple[Claim, ...] = (
         "T_1 <= c |u_0:k|^2/t (mu_{M/2}(A_k)/mu_M(A_k))^2 and T_2 <= |u_k:oo|_H^2 (for every W) for k = M/3. The "
         "largest constant c over the draws falls with M.",
         TWO_FORMS,
-        (SPECTRUM, *RANDOM, MU_TAIL, "u_0 and u_1 are |u_0:k| and |u_k:oo|_H", equals(SPLIT, M / 3), "the worst target",
+        (SPECTRUM, *RANDOM, MU_TAIL, Where("u_0 and u_1 are |u_0:k| and |u_k:oo|_H"), equals(SPLIT, M / 3),
+         "the worst target",
          "t = (M/2)^beta"),
         column_bounds, _two_forms,
         depends=("lem:eig_ratio/corrected",), family="random-columns", role="corrected",
@@ -198,9 +201,9 @@ CLAIMS: tuple[Claim, ...] = (
         "(W H W')^-1 W_0:k H_0:k = A_k^-1 W_0:k [H_0:k^-1 + W_0:k'A_k^-1 W_0:k]^-1; the first line of the display has "
         "a factor W_0:k too many.",
         FIRST_COLUMNS[0],
-        ("A_k invertible", "(WHW')^{-1} inverts W H W' = A_k + U C U', U = W_0:k, C = H_0:k, D = C^-1 + U'A_k^-1 U",
+        (Where("(WHW')^{-1} inverts W H W' = A_k + U C U', U = W_0:k, C = H_0:k, D = C^-1 + U'A_k^-1 U"),
          *FIRST_COLUMNS[1], *SMALL),
-        first_columns, _first_columns_law, derive=derivations.woodbury_derivation,
+        of_cases(first_columns), _first_columns_law, derive=derivations.woodbury_derivation,
         family="random-identities", role="argument",
     ),
 )  # fmt: skip

@@ -7,6 +7,8 @@ from typing import Any, Final
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Joint, Statement
+from fsl_num.claims.words import Where
+from fsl_num.paper.hypotheses import SPECTRUM, TARGET
 from fsl_num.paper.random_features import forcing, formulas, laws
 from fsl_num.paper.random_features.formulas import (
     EASIER,
@@ -15,8 +17,6 @@ from fsl_num.paper.random_features.formulas import (
     LEFT_DRAWN,
     RANDOM,
     RATE,
-    SPECTRUM,
-    TARGET,
     bias,
     e,
     floor_value,
@@ -83,7 +83,7 @@ CLAIMS: tuple[Claim, ...] = (
         "For 0 < s <= 1 E[E_t] is of the order of M^(-s beta) + e^(t) + the integral of K^(t-z) gamma (E[E_z] + "
         "sigma^2). It fails at s = 1.",
         PRINTED_VOLTERRA,
-        (formulas.SPECTRUM, formulas.TARGET, at_most(s, 1), HATS, formulas.ENDPOINT, *formulas.RANDOM,
+        (SPECTRUM, TARGET, at_most(s, 1), HATS, formulas.ENDPOINT, *formulas.RANDOM,
          *formulas.TRAINING),
         rays, partial(laws.risk_law, PRINTED_VOLTERRA, laws.source_exponent),
         depends=("lem:trace_analysis_appendix", "lem:bias_upper_bound", "lem:bias_lower_bound"),
@@ -94,7 +94,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "prop:volterra-random/corrected", "prop:volterra-random", 2473, "the Volterra equation, every s > 0",
         "For every s > 0 the same with F + e~(t), of thm: fsl-random/corrected, for M^(-s beta) + e^(t).",
-        VOLTERRA, (formulas.SPECTRUM, formulas.TARGET, HATS, LEFT, "s > 0", *formulas.RANDOM, *formulas.TRAINING),
+        VOLTERRA, (SPECTRUM, TARGET, HATS, LEFT, "s > 0", *formulas.RANDOM, *formulas.TRAINING),
         rays, partial(laws.risk_law, VOLTERRA, laws.corrected_exponents),
         partial(laws.corrected_law_mutants, VOLTERRA), depends=("prop:volterra-random/forcing",),
         family="random-risks",
@@ -105,8 +105,8 @@ CLAIMS: tuple[Claim, ...] = (
         "u_0'A_t'H A_t u_0 is of the order of F + sum_j mu_j (theta_j^2 + (1/M) sum_{i<=j} theta_i^2) exp(-2 mu_j t) "
         "at every t, for the fixed target: mode j of W H W' sees a share 1/M of all coordinates before it.",
         FORCING,
-        (SPECTRUM, TARGET, LEFT, "b(t) is u_0'A_t'HA_t u_0", "s > 0", *RANDOM,
-         "failures for s > 1: t >= (M/2)^beta"),
+        (SPECTRUM, TARGET, LEFT, Where("b(t) is u_0'A_t'HA_t u_0"), "s > 0", *RANDOM,
+         "failures, for the easier tasks, at late times alone"),
         _left, _left_law, _left_mutants,
         depends=("lem: random_eigen/corrected",), family="random-left", role="own",
         extra_points=EASIER, probability=LEFT_DRAWN,
@@ -116,7 +116,7 @@ CLAIMS: tuple[Claim, ...] = (
         "E[E_t] is of the order of u_0'A_t'H A_t u_0 + the integral of tr(S A'H A S) gamma (E[E_z] + sigma^2), for "
         "every W: for normal features twice the excess risk is between 1 and 2 times this with 2E for E.",
         RECURSION,
-        (formulas.SPECTRUM, formulas.TARGET, "b(t) is u_0'A_t'HA_t u_0, G(t) is tr(S A_t'HA_t S)", "s > 0",
+        (SPECTRUM, TARGET, Where("b(t) is u_0'A_t'HA_t u_0, G(t) is tr(S A_t'HA_t S)"), "s > 0",
          *formulas.RANDOM, *formulas.TRAINING),
         rays, _recursion,
         depends=("lem:trace_analysis_appendix",), family="random-risks",

@@ -16,10 +16,11 @@ import numpy as np
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.statements import Ray, Statement
+from fsl_num.claims.words import Where
 from fsl_num.design.averaging import best_average
 from fsl_num.model import Model
 from fsl_num.paper.block_constants import exact_powers
-from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
+from fsl_num.paper.hypotheses import INFINITE, LABELS, MODEL, of_infinite_size
 from fsl_num.paper.scaling_laws.optimal_rates import LEAST
 from fsl_sym.domain import REGIMES
 from fsl_sym.proof import AllOf, Formula, same_order
@@ -49,8 +50,8 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours: the mean of the weights over the last half of D samples, at the best constant rate, has an excess risk "
         "of the order that the best of all schedules leaves, in every regime and without a logarithm.",
         lambda: AllOf(tuple(Formula(E, "~", _ORDERS[regime.name], where=regime.condition) for regime in REGIMES)),
-        (MODEL, INFINITE, "sigma^2 of order 1", "E is the least excess risk over constant rates, of the mean",
-         exact_powers("over other spectra the law of that mean is measured by horizon-free/law, g = 0")),
+        (MODEL, INFINITE, LABELS, Where("E is the least excess risk over constant rates, of the mean"),
+         exact_powers("over other spectra the law of that mean is measured by horizon-free/law")),
         of_infinite_size(mean_rays), _statement, role="own", depends=("eqn: fsl-simplified", "optimal-schedule/data"),
     ),
 )  # fmt: skip

@@ -306,7 +306,7 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours: for s < 1 - 1/beta, M infinite, a constant rate and a batch of 1 that grows beyond bounds T_2 before "
         "the end, the risk is twice that of the large batch throughout at T_2 of the order T^(s beta/(beta - 1)): a "
         "vanishing share of the run, so that the switch may come late.",
-        TO_SIGNAL, (MODEL, INFINITE, "s < 1 - 1/beta", "sigma^2 fixed, and so large that noise decides at first",
+        TO_SIGNAL, (MODEL, INFINITE, "s < 1 - 1/beta", "label noise fixed, and so large that it decides at first",
                     exact_powers(f"{TWO_CLOCKS}batch-switch/excess")),
         of_infinite_size(_to_signal), regimes=("hard",),
         mutants=other_orders(TO_SIGNAL, a_share_of_the_run=T, no_memory=T**s, a_time_of_its_own=T ** (s / 20)),

@@ -18,10 +18,11 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.statements import Ray, Statement
+from fsl_num.claims.words import Where
 from fsl_num.model import Model
 from fsl_num.paper.block_constants import PERIOD, TWO_CLOCKS, UP_TO_CONSTANTS, Constants, exact_powers, given_constants
 from fsl_num.paper.block_spectra import infinite_integral, infinite_signal
-from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
+from fsl_num.paper.hypotheses import INFINITE, LABELS, MODEL, of_infinite_size
 from fsl_num.paper.scaling_laws.training import LONGEST, even_grid
 from fsl_num.schedules import Constant
 from fsl_num.spectrum import kernel_integral, signal, trace
@@ -161,7 +162,7 @@ CLAIMS: tuple[Claim, ...] = (
         "over the last intrinsic time R and sigma^2 before leave T^-s + gamma (sigma_0^2 + sigma^2 R^-(1 - 1/beta)): "
         "the clean data belong at the end. At the start they would leave gamma sigma^2, as if there were none.",
         LAW, (MODEL, INFINITE, at_least(CLEAN, 1), at_most(2 * CLEAN, T), less(gamma * zeta(beta), 2),
-              "E of eqn: fsl-simplified: of the noise that of the labels alone", UP_TO_CONSTANTS),
+              Where("E of eqn: fsl-simplified: of the noise that of the labels alone"), UP_TO_CONSTANTS),
         of_infinite_size(_rays), lambda sample: order_statement(LAW, sample), _mutants,
         beyond=_outside, role="own", depends=("eqn: fsl-simplified",),
     ),
@@ -170,8 +171,8 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours: for s < 1 - 1/beta, a constant rate and M infinite, clean data without noise over the last share "
         "T^-(1 - s beta/(beta - 1)) of the run leave no more noise than signal: in the hard regime a vanishing share "
         "is enough, as a vanishing decay of the rate is. For s > 1 - 1/beta no share below 1 is.",
-        SHARE, (MODEL, INFINITE, less(s, 1 - 1 / beta), "R is the least at which noise and signal are equal",
-                "gamma sigma^2 of order 1", equals(CLEAN_NOISE, 0),
+        SHARE, (MODEL, INFINITE, less(s, 1 - 1 / beta), Where("R is the least at which noise and signal are equal"),
+                LABELS, equals(CLEAN_NOISE, 0),
                 exact_powers(f"{TWO_CLOCKS}data-quality/law")),
         lambda sample: Located(_shares(sample), {"M": math.inf, "sigma_0": 0.0}),
         lambda sample: order_statement(SHARE, sample),

@@ -15,7 +15,6 @@ from fsl_num.paper.kernel.rays import Quantity, joined_ray, repeating_rays
 from fsl_sym.integrals.exponential_decay import i1_asymptotics, i2_asymptotics
 
 LONGEST = math.log(1e20)
-CAPACITY = "lambda_j = j^-beta, beta > 1"
 QUADRATURE = 1e-10
 """Relative accuracy that the quadrature asks for and reports."""
 I1, I2 = cache(i1_asymptotics), cache(i2_asymptotics)

@@ -14,7 +14,8 @@ from fsl_num.claims.statements import Joint, Sharp
 from fsl_num.functional import integrate_graded, noise_functional
 from fsl_num.model import Model
 from fsl_num.paper.block_constants import MODE_BY_MODE, NO_SPECTRUM, exact_powers
-from fsl_num.paper.scaling_laws.decay_integrals import CAPACITY, QUADRATURE
+from fsl_num.paper.hypotheses import SPECTRUM
+from fsl_num.paper.scaling_laws.decay_integrals import QUADRATURE
 from fsl_num.schedules import ExponentialDecay
 from fsl_num.validation import Array
 from fsl_sym.integrals.exponential_decay import (
@@ -147,7 +148,7 @@ CLAIMS: tuple[Claim, ...] = (
         "lemma: N-exp-decay", "lemma: N-exp-decay", 3125, "the noise integral of exponential decay in closed form",
         "int_0^T K_M(T-t) gamma(t) dt = b I1 + (a-b) I2, for every T > 0 and M.",
         equals(DECAY_NOISE, b * i1_sum() + (a - b) * i2_sum()),
-        (CAPACITY, "0 < b < a", "T > 0 (T >= 1 is not needed)", "M < oo", exact_powers(MODE_BY_MODE)),
+        (SPECTRUM, "0 < b < a", "T > 0 (T >= 1 is not needed)", "M < oo", exact_powers(MODE_BY_MODE)),
         decay_noise, _noise, derive=lambda: exponential_decay_noise().derivation,
         depends=("exp-decay/intrinsic-time",),
         quoted=r"\int_{0}^T \cK_M(T-t)\gamma(t)\dd t = b I_1 + (a-b) I_2",
@@ -156,7 +157,7 @@ CLAIMS: tuple[Claim, ...] = (
         "lemma: N-exp-decay/third-line", "lemma: N-exp-decay", 3148, "the third line of the proof, as printed",
         "N = sum_j [a (1 - exp(-2 lambda_j T)) lambda_j/2 - zeta (1 - (1 + 2 lambda_j T) exp(-2 lambda_j T))/4].",
         lambda: equals(DECAY_NOISE, _summed(printed_lines()[1].printed)),
-        (CAPACITY, "0 < b < a", "M < oo", exact_powers(MODE_BY_MODE)), decay_noise, _third_line,
+        (SPECTRUM, "0 < b < a", "M < oo", exact_powers(MODE_BY_MODE)), decay_noise, _third_line,
         corrected_by="lemma: N-exp-decay/third-line-corrected",
         role="argument",
     ),
@@ -165,7 +166,7 @@ CLAIMS: tuple[Claim, ...] = (
         "N = sum_j [b (1 - exp(-2 lambda_j T)) lambda_j/2 + zeta (1 - (1 + 2 lambda_j T) exp(-2 lambda_j T))/4], "
         "b = a - zeta T.",
         lambda: equals(DECAY_NOISE, _summed(corrected_third_line().printed)),
-        (CAPACITY, "0 < b < a", "M < oo", exact_powers(MODE_BY_MODE)), decay_noise, _corrected_third_line,
+        (SPECTRUM, "0 < b < a", "M < oo", exact_powers(MODE_BY_MODE)), decay_noise, _corrected_third_line,
         derive=third_line_derivation,
         role="corrected",
     ),

@@ -24,16 +24,9 @@ from fsl_num.paper.block_constants import (
     given_constants,
 )
 from fsl_num.paper.block_spectra import block_modes
-from fsl_num.paper.hypotheses import INFINITE, of_infinite_size
+from fsl_num.paper.hypotheses import INFINITE, SPECTRUM, of_infinite_size
 from fsl_num.paper.kernel.rays import Quantity
-from fsl_num.paper.scaling_laws.decay_integrals import (
-    CAPACITY,
-    I2,
-    LONGEST,
-    QUADRATURE,
-    crossing_rays,
-    repeating_crossing_rays,
-)
+from fsl_num.paper.scaling_laws.decay_integrals import I2, LONGEST, QUADRATURE, crossing_rays, repeating_crossing_rays
 from fsl_num.spectrum import forgetting_kernel
 from fsl_num.validation import Array
 from fsl_sym.harmonic_sums import expansion_derivation
@@ -188,7 +181,7 @@ CLAIMS: tuple[Claim, ...] = (
         "exp-decay/I2", "sub:proof_for_the_exponential_decay_lrs", 3231, "I2 is of the order min{M, T^(1/beta)}/T",
         "I2 is of the order min{M, T^(1/beta)}/T for all M and T >= 1, on both sides of T = M^beta and at it: proved "
         "for exact powers, measured for spectra up to constants as well.",
-        PRINTED, (CAPACITY, at_least(M, 1), at_least(T, 1), UP_TO_CONSTANTS),
+        PRINTED, (SPECTRUM, at_least(M, 1), at_least(T, 1), UP_TO_CONSTANTS),
         linear_rays, derive=i2_order, beyond=lambda sample: {"T to 0": early_rays(sample)},
         quoted=r"I_2 \eqsim \frac{\min(M,\,T^{1/\beta})}{T}",
     ),
@@ -196,7 +189,7 @@ CLAIMS: tuple[Claim, ...] = (
         "exp-decay/I2-early", "sub:proof_for_the_exponential_decay_lrs", 3231, "I2 is of the order T up to T = 1",
         "For T <= 1 and every M the noise of a rate that falls linearly is of the order T: the printed order, which "
         "does not vanish with T, begins at T of order 1.",
-        EARLY, (CAPACITY, at_least(M, 1), "0 < T <= 1 (tested down to 1e-10)", UP_TO_CONSTANTS), early_rays,
+        EARLY, (SPECTRUM, at_least(M, 1), "0 < T <= 1 (tested down to 1e-10)", UP_TO_CONSTANTS), early_rays,
         beyond=lambda sample: {"T from 1 on": linear_rays(sample)},
         mutants=lambda sample: {
             "the printed order for every T": order_statement(PRINTED, sample),
@@ -211,7 +204,7 @@ CLAIMS: tuple[Claim, ...] = (
         Formula(
             i2_sum(size=oo), "expands",
             2 ** (1 / beta - 2) * gamma(2 - 1 / beta) * T ** (1 / beta - 1) - 1 / (8 * T), T, oo,
-        ), (CAPACITY, INFINITE, exact_powers(OSCILLATE)),
+        ), (SPECTRUM, INFINITE, exact_powers(OSCILLATE)),
         of_infinite_size(infinite_linear), _infinite_linear,
         derive=lambda: expansion_derivation("I2", "I2 for M infinite", I2(), "exp-decay/I2", i2_sum(size=oo)),
         role="own",
@@ -223,7 +216,7 @@ CLAIMS: tuple[Claim, ...] = (
         within(
             4 * T * i2_sum(),
             M * remaining(T * M**-beta) + (2 * T) ** (1 / beta) * uppergamma(2 - 1 / beta, 2 * T * M**-beta), 1,
-        ), (CAPACITY, "T > 0, any M", exact_powers("Phi is the sum over j^-beta as an integral over j")),
+        ), (SPECTRUM, "T > 0, any M", exact_powers("Phi is the sum over j^-beta as an integral over j")),
         crossing_linear, _crossing, derive=lambda: i2_finite().derivation,
         role="stronger", strengthens="exp-decay/I2",
     ),
@@ -232,7 +225,7 @@ CLAIMS: tuple[Claim, ...] = (
         "the bounding integral as printed",
         "After u = 2 T x^-beta the integral that bounds I2 is 2^(1/beta) T^(1/beta-1)/4 int q(u) du.",
         equals(BOUNDING, 2 ** (1 / beta) / (4 * T ** (1 - 1 / beta)) * MELLIN),
-        (CAPACITY, "T > 0", exact_powers(NO_SPECTRUM)), bounding_integral, lambda sample: _bounding(sample, Integer(1)),
+        (SPECTRUM, "T > 0", exact_powers(NO_SPECTRUM)), bounding_integral, lambda sample: _bounding(sample, Integer(1)),
         corrected_by="exp-decay/I2/integral",
         role="argument",
     ),
@@ -241,7 +234,7 @@ CLAIMS: tuple[Claim, ...] = (
         "After u = 2 T x^-beta the integral that bounds I2 is 2^(1/beta) T^(1/beta-1)/(4 beta) int q(u) du: the factor "
         "1/beta comes from dx.",
         equals(BOUNDING, 2 ** (1 / beta) / (4 * beta * T ** (1 - 1 / beta)) * MELLIN),
-        (CAPACITY, "T > 0", exact_powers(NO_SPECTRUM)), bounding_integral, lambda sample: _bounding(sample, 1 / beta),
+        (SPECTRUM, "T > 0", exact_powers(NO_SPECTRUM)), bounding_integral, lambda sample: _bounding(sample, 1 / beta),
         derive=lambda: lemma(
             BOUNDING, 2 ** (1 / beta) / (4 * beta * T ** (1 - 1 / beta)) * MELLIN,
             Substitution(z, z, (2 * T / z) ** (1 / beta)), "u = 2 T x^-beta",

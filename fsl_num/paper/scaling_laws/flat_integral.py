@@ -15,15 +15,9 @@ from fsl_num.claims.statements import Equivalent, Joint, Ray, Sharp
 from fsl_num.functional import integrate_graded
 from fsl_num.paper.block_constants import OSCILLATE, UP_TO_CONSTANTS, Constants, exact_powers
 from fsl_num.paper.block_spectra import block_modes, kernel_beyond
-from fsl_num.paper.hypotheses import INFINITE, of_infinite_size
+from fsl_num.paper.hypotheses import INFINITE, SPECTRUM, of_infinite_size
 from fsl_num.paper.kernel.rays import Quantity, decades
-from fsl_num.paper.scaling_laws.decay_integrals import (
-    CAPACITY,
-    I1,
-    QUADRATURE,
-    crossing_rays,
-    repeating_crossing_rays,
-)
+from fsl_num.paper.scaling_laws.decay_integrals import I1, QUADRATURE, crossing_rays, repeating_crossing_rays
 from fsl_num.paper.statements import power_law
 from fsl_num.spectrum import exponential_sum, forgetting_kernel, kernel_integral
 from fsl_num.validation import Array
@@ -108,7 +102,7 @@ CLAIMS: tuple[Claim, ...] = (
         "exp-decay/I1", "sub:proof_for_the_exponential_decay_lrs", 3157, "I1 tends to a constant",
         "I1 = tr(H)/2 - o(1); what is missing is of the order T^(1/beta-1) + M^(1-beta), tr(H) that of the spectrum.",
         AllOf((same_order(i1_sum(), 1), same_order(zeta(beta) / 2 - i1_sum(), T ** (1 / beta - 1) + M ** (1 - beta)))),
-        (CAPACITY, "T and M tend to infinity", UP_TO_CONSTANTS), flat_rays, _flat,
+        (SPECTRUM, "T and M tend to infinity", UP_TO_CONSTANTS), flat_rays, _flat,
         derive=lambda: i1_finite().derivation,
         quoted=r"I_1 = C_\beta + o_{T,M}(1)",
     ),
@@ -119,7 +113,7 @@ CLAIMS: tuple[Claim, ...] = (
         Formula(
             i1_sum(size=oo), "expands",
             zeta(beta) / 2 - 2 ** (1 / beta - 2) * T ** (1 / beta - 1) * gamma(1 - 1 / beta) / beta, T, oo,
-        ), (CAPACITY, INFINITE, exact_powers(OSCILLATE)), of_infinite_size(infinite_flat), _infinite_flat,
+        ), (SPECTRUM, INFINITE, exact_powers(OSCILLATE)), of_infinite_size(infinite_flat), _infinite_flat,
         derive=lambda: expansion_derivation("I1", "I1 for M infinite", I1(), "exp-decay/I1", i1_sum(size=oo)),
         role="own",
     ),

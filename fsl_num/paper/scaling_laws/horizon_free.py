@@ -20,11 +20,12 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import order_mutants, order_statement
 from fsl_num.claims.hypotheses import Located, logarithm
 from fsl_num.claims.statements import Joint, Ray, Statement
+from fsl_num.claims.words import Where
 from fsl_num.compression import compress
 from fsl_num.gauss_rules import legendre_rule
 from fsl_num.paper.block_constants import PERIOD, UP_TO_CONSTANTS, Constants, exact_powers, given_constants
 from fsl_num.paper.block_spectra import infinite_modes
-from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
+from fsl_num.paper.hypotheses import INFINITE, LABELS, MODEL, located, of_infinite_size
 from fsl_num.paper.scaling_laws.laws import STABLE
 from fsl_num.paper.scaling_laws.training import LONGEST, even_grid, peak_rate
 from fsl_num.validation import Array
@@ -241,10 +242,14 @@ def _best_mutants(sample: Sample) -> dict[str, Statement]:
     return statements
 
 
+def _their_power(sample: Sample) -> float:
+    s, beta = sample.point
+    return 1.0 - beta / (1.0 + s * beta)
+
+
 def _at_their_power(sample: Sample) -> tuple[Ray, ...]:
     """The risk at g = 1 - beta/(1 + s beta)."""
-    (s, beta), logs = sample.point, _grown(sample)
-    fall = 1.0 - beta / (1.0 + s * beta)
+    (s, beta), logs, fall = sample.point, _grown(sample), _their_power(sample)
     rays = [_ray(logs, [math.log(averaged_risk(s, beta, fall, log_steps)) for log_steps in logs])]
     # where spectra up to constants repeat themselves: at intrinsic times of whole periods
     period = math.log10(PERIOD)
@@ -301,8 +306,8 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours, after the followers who write a for beta, b for 1 + s beta and g* = max(1 - a/b, 0): for s < 2 - 1/beta "
         "(b < 2 a) the best power has T ~ K^(1 - g*) and leaves K^-min(s, s beta/(1 + s beta)), the order of the best "
         "schedules that know K, whatever the horizon.",
-        AllOf(BEST), (MODEL, INFINITE, less(s, REMEMBERED), "E is the least risk over g in [0, 1)",
-               "sigma^2/B and a of order 1", exact_powers(BALANCED)),
+        AllOf(BEST), (MODEL, INFINITE, less(s, REMEMBERED), Where("E is the least risk over g in [0, 1)"),
+               LABELS, exact_powers(BALANCED)),
         of_infinite_size(_best),
         lambda sample: Joint({str(part): order_statement(part, sample) for part in BEST}),
         _best_mutants, moved=_harder, role="own", depends=("horizon-free/law", "horizon-free/law-steep"),
@@ -312,9 +317,10 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours: for s > 2 - 1/beta (b > 2 a) the followers' g = 1 - beta/(1 + s beta) is above 1/2, and leaves "
         "K^-((2 beta - 1)/(1 + s beta)), more than K^-(s beta/(1 + s beta)): the noise of the first steps decides. By "
         "the law g = 1/2 is then best, with K^-(1 - 1/(2 beta)) up to a logarithm.",
-        FORGETS, (MODEL, INFINITE, less(REMEMBERED, s), "g = 1 - beta/(1 + s beta)", "sigma^2/B and a of order 1",
+        FORGETS, (MODEL, INFINITE, less(REMEMBERED, s), "g = 1 - beta/(1 + s beta)", LABELS,
          UP_TO_CONSTANTS),
-        of_infinite_size(_at_their_power), lambda sample: order_statement(FORGETS, sample),
+        located(lambda sample: {"M": math.inf, "g": _their_power(sample)})(_at_their_power),
+        lambda sample: order_statement(FORGETS, sample),
         lambda sample: {
             name: order_statement(same_order(E, order), sample)
             for name, order in {

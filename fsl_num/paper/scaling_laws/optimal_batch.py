@@ -29,8 +29,7 @@ from fsl_num.paper.block_constants import (
     whole_periods,
 )
 from fsl_num.paper.block_spectra import block_modes, infinite_modes
-from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
-from fsl_num.paper.scaling_laws.decay_integrals import CAPACITY
+from fsl_num.paper.hypotheses import INFINITE, LABELS, MODEL, SPECTRUM, of_infinite_size
 from fsl_num.paper.scaling_laws.laws import other_orders
 from fsl_num.paper.scaling_laws.training import LONGEST, even_grid, repeating_size, whole
 from fsl_num.spectrum import forgetting_kernel, signal
@@ -220,7 +219,7 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours: at a constant rate and D samples in all, batch sizes in proportion to sqrt(K(T - t)) leave the least "
         "noise, of the order min{M, T^(1/beta)}/D over sigma^2, whatever the rate; a constant batch leaves T/D. With "
         "lambda_j = j^-b of the followers, b is beta, and the batch grows like (T - t)^-(1 - 1/(2 b)).",
-        NOISE, (CAPACITY, at_least(T, 1), at_least(M, 1), "every batch has at least one sample", UP_TO_CONSTANTS),
+        NOISE, (SPECTRUM, at_least(T, 1), at_least(M, 1), "every batch has at least one sample", UP_TO_CONSTANTS),
         _noise_rays,
         mutants=other_orders(NOISE, a_constant_batch=T / D, no_memory=1 / D,
                              half_the_capacity=Min(M, T ** (1 / (2 * beta))) / D),
@@ -233,7 +232,7 @@ CLAIMS: tuple[Claim, ...] = (
         "samples grow throughout and leave D^(-s beta/(1 + s beta)). At a constant batch a power decay with "
         "p > beta - 1 leaves the same order, T^-s + T^(1/beta)/D at T = a D: one control is worth the other. With "
         "both constant D^(-s/(1 + s)) is left.",
-        EASY, (MODEL, INFINITE, "s > 1 - 1/beta", "sigma^2 of order 1", UP_TO_CONSTANTS),
+        EASY, (MODEL, INFINITE, "s > 1 - 1/beta", LABELS, UP_TO_CONSTANTS),
         of_infinite_size(lambda sample: _budgets(sample, lambda plan: plan.excess_risk)), regimes=("easy",),
         mutants=other_orders(EASY, a_constant_batch=D ** (-s / (1 + s)), the_hard_regime=D**-s),
         role="own", depends=("eqn: fsl-simplified", "optimal-batch/noise"),
@@ -242,7 +241,7 @@ CLAIMS: tuple[Claim, ...] = (
         "optimal-batch/law-hard", "eqn: fsl-simplified", 883, "the law of the best batch sizes, hard regime",
         "Ours: for s < 1 - 1/beta, M infinite and a constant rate, the best batch sizes for D samples are 1 up to a "
         "late switch and leave D^-s, the order of the signal when every sample is a step.",
-        HARD, (MODEL, INFINITE, "s < 1 - 1/beta", "sigma^2 of order 1", UP_TO_CONSTANTS),
+        HARD, (MODEL, INFINITE, "s < 1 - 1/beta", LABELS, UP_TO_CONSTANTS),
         of_infinite_size(lambda sample: _budgets(sample, lambda plan: plan.excess_risk)), regimes=("hard",),
         mutants=other_orders(HARD, a_constant_batch=D ** (-s / (1 + s)), the_easy_regime=EASY.right),
         moved=_from_the_edge, role="own", depends=("eqn: fsl-simplified", "optimal-batch/noise"),
@@ -251,7 +250,7 @@ CLAIMS: tuple[Claim, ...] = (
         "optimal-batch/late-switch", "eqn: fsl-simplified", 883, "the share of the run in which the batch grows",
         "Ours: for s < 1 - 1/beta, M infinite and a constant rate, the best batch leaves 1 when a share of the order "
         "D^(-(1 - 1/beta - s)/(2 - 1/beta)) of the intrinsic time is left: it vanishes, a late switch.",
-        SWITCH, (MODEL, INFINITE, "s < 1 - 1/beta", "sigma^2 of order 1",
+        SWITCH, (MODEL, INFINITE, "s < 1 - 1/beta", LABELS,
                  exact_powers(f"{TWO_CLOCKS}optimal-batch/law-hard")),
         of_infinite_size(lambda sample: _budgets(sample, lambda plan: plan.growing / plan.horizon, exact=True)),
         regimes=("hard",),

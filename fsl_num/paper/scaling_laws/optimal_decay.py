@@ -22,9 +22,10 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.evaluation import number, sharp
 from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.statements import Joint, Ray, Sharp
+from fsl_num.claims.words import Where
 from fsl_num.design.model_water import model_water
 from fsl_num.paper.block_constants import DESIGNED, OSCILLATE, exact_powers
-from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
+from fsl_num.paper.hypotheses import INFINITE, LABELS, MODEL, of_infinite_size
 from fsl_num.paper.scaling_laws.optimal_rates import FAMILY, Optimum, data_designs
 from fsl_sym.ansatz import optimal_rate
 from fsl_sym.domain import HARD
@@ -186,7 +187,7 @@ def _constants_claim(name: str, text: str, constants: Mapping[str, tuple[Symbol,
         name, "eqn: FSL-optimization", 1583,
         f"the best schedule of a data budget with its constants, {regime} regime", text, AllOf((*limits, *defined)),
         (MODEL, f"s {'>' if regime == 'easy' else '<'} 1 - 1/beta", INFINITE, "gamma never rises",
-         "E is the least excess risk, a and b are the largest and the last gamma", exact_powers(OSCILLATE),
+         Where("E is the least excess risk, a and b are the largest and the last gamma"), exact_powers(OSCILLATE),
          *hypotheses),
         of_infinite_size(lambda sample: _points(sample, tuple(constants))),
         lambda sample: _constants(sample, constants),
@@ -203,7 +204,8 @@ CLAIMS: tuple[Claim, ...] = (
         "R D^(-s-1) of the signal, for a noise R^-(1 - 1/beta). The least of both, of the order "
         "D^(-(1 + s)(beta - 1)/(2 beta - 1)), is the noise that the designs leave.",
         Formula(_law, "optimum", _least, program=tuple(_program), where=HARD.condition),
-        (MODEL, "sigma^2 of order 1", INFINITE, "the rate has its bound until R, and follows 1/sqrt(K) from there",
+        (MODEL, LABELS, INFINITE,
+         Where("R is the time left when the rate leaves its bound, to follow one over the root of the kernel"),
          exact_powers(DESIGNED)),
         of_infinite_size(_what_decay_leaves), lambda sample: order_statement(same_order(E, _least), sample),
         derive=least_of_decay, regimes=("hard",), role="own", family=FAMILY,
@@ -214,7 +216,7 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours: of the K_2 samples after it has left its peak a, the best gamma falls in every regime like a power "
         "decay: with a share z of them left it tends to a z^(2 beta - 1). What another power loses is said by "
         "vanishing-end/saturation.",
-        SHAPE, (MODEL, "sigma^2 of order 1", INFINITE, "gamma(y) is the best with y samples left, never rising",
+        SHAPE, (MODEL, LABELS, INFINITE, Where("gamma(y) is the best with y samples left, never rising"),
                 exact_powers(OSCILLATE)),
         of_infinite_size(_shares), _shape, derive=optimal_rate, role="own", family=FAMILY,
         depends=("optimal-schedule/data", "eqn: FSL-optimization/closed-form"),
@@ -232,6 +234,6 @@ CLAIMS: tuple[Claim, ...] = (
         "intrinsic time left, sigma^2 g k R^-(2 - 1/beta) = s A (g D)^(-1-s), A t^-s being the signal and "
         "k t^-(2 - 1/beta) the kernel, K(0) = zeta(2 beta). The decay takes 2 beta R/g samples, and A (g D)^-s/2 is "
         "left.",
-        HARD_CONSTANTS, "K_2 samples come after the rate has left its bound g",
+        HARD_CONSTANTS, Where("K_2 samples come after the rate has left its bound g"),
     ),
 )  # fmt: skip

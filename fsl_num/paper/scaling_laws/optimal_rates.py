@@ -28,10 +28,11 @@ from sympy import Expr
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.statements import Joint, Ray, Statement
+from fsl_num.claims.words import Where
 from fsl_num.design.theory import best_gammas
 from fsl_num.model import Model
 from fsl_num.paper.block_constants import DESIGNED, exact_powers
-from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
+from fsl_num.paper.hypotheses import INFINITE, LABELS, MODEL, of_infinite_size
 from fsl_num.validation import Array
 from fsl_sym.domain import EASY, HARD, REGIMES, Regime
 from fsl_sym.near_optimal import written
@@ -88,7 +89,7 @@ LEAST: Final = {
 FAMILY: Final = "optimal-schedule"
 """Claims that share designs."""
 """Of the excess risk, for easy tasks, at the edge, and for hard tasks."""
-BEST_LAW: Final = (
+BEST_LAW: Final = Where(
     "the law is that of the best rates over T: the signal and the noise (int sqrt K)^2/D, "
     "of the order min(M, T^(1/beta))/D"
 )
@@ -284,8 +285,9 @@ def _claim(
     derived = DERIVED[name.partition("/")[2]]
     return Claim(
         name, "eqn: FSL-optimization", 1583, title, text, lambda: AllOf(tuple(derived.formulas())),
-        (MODEL, str(derived.regime.condition), "E is the least excess risk over gamma that never rise, up to a bound",
-         "a and b are the largest and the last gamma", "sigma^2 of order 1", BEST_LAW,
+        (MODEL, str(derived.regime.condition),
+         Where("E is the least excess risk over gamma that never rise, up to a bound"),
+         Where("a and b are the largest and the last gamma"), LABELS, BEST_LAW,
          exact_powers(DESIGNED), *hypotheses),
         of_infinite_size(measured) if INFINITE in hypotheses else measured, statement, derive=derived.derivations,
         regimes=(derived.regime.name,), role="own", depends=("eqn: fsl-simplified",), family=FAMILY,
@@ -312,7 +314,7 @@ def _least(
     return Claim(
         f"optimal-schedule/{budget}", "eqn: FSL-optimization", 1583, f"the least risk of all schedules, {budget}",
         text, AllOf((*before, *optima)),
-        (MODEL, "sigma^2 of order 1", BEST_LAW, exact_powers(DESIGNED)),
+        (MODEL, LABELS, BEST_LAW, exact_powers(DESIGNED)),
         measured, statement, derive=lambda: (*derive(), *least_orders(budget)), role="own", depends=depends,
         family=FAMILY,
     )  # fmt: skip
@@ -347,7 +349,7 @@ CLAIMS: tuple[Claim, ...] = (
         "its intrinsic time of the order D; with R of it left the rate leaves the bound. The share of samples after "
         "that, R/D, falls like D^(-(beta - 1 - s beta)/(2 beta - 1)), and the last rate, R^-(1 - 1/(2 beta)), like "
         "D^(-(1 + s)/2).",
-        DATA_HARD, data_rays, INFINITE, "K_2 samples come after the rate has left its bound",
+        DATA_HARD, data_rays, INFINITE, Where("K_2 samples come after the rate has left its bound"),
     ),
     _claim(
         "optimal-schedule/compute-easy", "the best schedule of a compute budget, easy regime",
@@ -365,6 +367,6 @@ CLAIMS: tuple[Claim, ...] = (
         "its bound the intrinsic time is of the order D = M^beta, and C^(-s beta/(1 + beta)) is left. The share of the "
         "samples after the rate has left its bound falls with D as under a data budget, where M is infinite; that is "
         "not proved for M = D^(1/beta), where K_M ends as a power at the time that is left.",
-        COMPUTE_HARD, compute_rays, "M of choice", "K_2 samples come after the rate has left its bound",
+        COMPUTE_HARD, compute_rays, "M of choice", Where("K_2 samples come after the rate has left its bound"),
     ),
 )  # fmt: skip

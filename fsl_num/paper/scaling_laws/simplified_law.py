@@ -12,6 +12,7 @@ from sympy import Symbol
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Ray
+from fsl_num.claims.words import Where
 from fsl_num.functional import noise_functional
 from fsl_num.model import Model
 from fsl_num.paper.block_constants import PERIOD, UP_TO_CONSTANTS, Constants, given_constants
@@ -151,8 +152,8 @@ CLAIMS: tuple[Claim, ...] = (
         "For t >= 1 and sigma^2 >= c the excess risk is of the order delta_M + e_M(t) + (sigma^2/B) int K_M phi(T^-1): "
         "the Volterra solution against its three parts, M^-(s beta) through delta_M.",
         same_order(E, APPROXIMATION + SIGNAL + NOISE_PART * sigma**2),
-        (MODEL, "approximation is M^-(s beta) through delta_M, signal is e_M(t), "
-         "noise is the integral of K_M(t - r) gamma(r) over r from 0 to t", "t >= 1", NOISE, STABLE, UP_TO_CONSTANTS),
+        (MODEL, Where("approximation is M^-(s beta) through delta_M, signal is e_M(t), "
+         "noise is the integral of K_M(t - r) gamma(r) over r from 0 to t"), "t >= 1", NOISE, STABLE, UP_TO_CONSTANTS),
         tied_rays, beyond=_outside,
         depends=("approximation-error",), family="loss",
         quoted=r"\eqsim M^{-s\beta} + e_M(t) + \frac{\sigma^2}{B}\int_0^t \cK_M(t-r)\varphi(T^{-1}(r))\dd r",

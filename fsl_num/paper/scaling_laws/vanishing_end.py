@@ -23,8 +23,8 @@ from fsl_num.claims.statements import Joint, Ray, Sharp, Statement
 from fsl_num.functional import noise_functional
 from fsl_num.model import Model
 from fsl_num.paper.block_constants import OSCILLATE, UP_TO_CONSTANTS, exact_powers
-from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
-from fsl_num.paper.scaling_laws.decay_integrals import CAPACITY, QUADRATURE
+from fsl_num.paper.hypotheses import INFINITE, MODEL, SPECTRUM, of_infinite_size
+from fsl_num.paper.scaling_laws.decay_integrals import QUADRATURE
 from fsl_num.paper.scaling_laws.laws import LEARNED, NOISE, STABLE
 from fsl_num.paper.scaling_laws.training import (
     LONGEST,
@@ -296,19 +296,19 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours: for p < beta - 1 the noise of a (1 - tau/K)^p is of the order a T^-q, q = p/(p + 1), for all M, T >= 1: "
         "the kernel forgets before the rate has vanished, and neither beta nor M matters.",
         noise_order(FAST), fast_powers, _noise_rays,
-        CAPACITY, less(p, beta - 1), at_least(M, 1), at_least(T, 1), UP_TO_CONSTANTS, derive=power_decay_bounds,
+        SPECTRUM, less(p, beta - 1), at_least(M, 1), at_least(T, 1), UP_TO_CONSTANTS, derive=power_decay_bounds,
     ),
     power_claim(
         "vanishing-end/slow", "the noise of a rate that vanishes fast",
         "Ours: for p > beta - 1 the noise of a (1 - tau/K)^p is of the order a T^-(1 - 1/beta) up to T = M^beta and "
         "a M^(1 - beta/(p+1)) T^-q beyond: it saturates at the capacity, without a logarithm.",
         noise_order(SLOW), slow_powers, _noise_rays,
-        CAPACITY, less(beta - 1, p), at_least(M, 1), at_least(T, 1), UP_TO_CONSTANTS,
+        SPECTRUM, less(beta - 1, p), at_least(M, 1), at_least(T, 1), UP_TO_CONSTANTS,
     ),
     Claim(
         "vanishing-end/resonance", "eqn: fsl-simplified", 883, "the noise at the resonance has a logarithm",
         "Ours: for p = beta - 1 the noise of a (1 - tau/K)^p is of the order a T^-(1 - 1/beta) min{log M, log T}.",
-        noise_order(RESONANT), (CAPACITY, equals(p, beta - 1), at_least(M, 2), at_least(T, 2), UP_TO_CONSTANTS),
+        noise_order(RESONANT), (SPECTRUM, equals(p, beta - 1), at_least(M, 2), at_least(T, 2), UP_TO_CONSTANTS),
         lambda sample: _measured(sample, resonant_powers, _noise_rays),
         _at_resonance, resonant_mutants, role="own",
         beyond=lambda sample: {"T to 0": _measured(sample, resonant_powers, _short_noise)},
@@ -332,7 +332,7 @@ CLAIMS: tuple[Claim, ...] = (
         "vanishing-end/sharp", "eqn: fsl-simplified", 883, "the noise of a power decay to its last term",
         "Ours: for M infinite the noise of a (1 - tau/K)^p has two terms, one of T^-q and one of T^-(1 - 1/beta), with "
         "an exponentially small rest; where p = beta - 1 their poles meet in a logarithm.",
-        lambda: AllOf(expansions()), (CAPACITY, INFINITE, OFF, exact_powers(OSCILLATE)),
+        lambda: AllOf(expansions()), (SPECTRUM, INFINITE, OFF, exact_powers(OSCILLATE)),
         of_infinite_size(sharp_noise), sharp_statement,
         derive=power_decay_limits, role="own",
     ),

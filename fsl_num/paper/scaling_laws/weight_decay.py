@@ -18,10 +18,10 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import order_mutants, order_statement
 from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.statements import Ray, Statement
+from fsl_num.claims.words import Where
 from fsl_num.paper.block_constants import PERIOD, UP_TO_CONSTANTS, Constants, given_constants
 from fsl_num.paper.block_spectra import infinite_modes
-from fsl_num.paper.hypotheses import INFINITE, MODEL, of_infinite_size
-from fsl_num.paper.scaling_laws.decay_integrals import CAPACITY
+from fsl_num.paper.hypotheses import INFINITE, MODEL, SPECTRUM, of_infinite_size
 from fsl_num.paper.scaling_laws.training import LONGEST, even_grid
 from fsl_num.spectrum import trace
 from fsl_num.validation import Array
@@ -197,7 +197,7 @@ CLAIMS: tuple[Claim, ...] = (
         "constant rate and M infinite, s != 2. It forgets the signal too: the bias saturates at s = 2 as that of ridge "
         "regression; omega <= 1/T costs nothing for s < 2, and no omega <= 1 lowers the order of the noise.",
         LAW, (MODEL, INFINITE, "s != 2", at_least(T, 1), at_most(OMEGA, 1), less(gamma * zeta(beta), 2),
-              "E of eqn: fsl-simplified: of the noise that of the labels alone", UP_TO_CONSTANTS),
+              Where("E of eqn: fsl-simplified: of the noise that of the labels alone"), UP_TO_CONSTANTS),
         of_infinite_size(_rays), lambda sample: order_statement(LAW, sample), _mutants, moved=_parted, beyond=_outside,
         extra_points={"easy": ((Rational(5, 2), Integer(3)),)}, role="own", depends=("eqn: fsl-simplified",),
     ),
@@ -205,7 +205,7 @@ CLAIMS: tuple[Claim, ...] = (
         "weight-decay/forgetting", "eqn: fsl-simplified", 883, "weight decay forgets old noise exponentially",
         "Ours: with weight decay omega the kernel is K(t) exp(-2 omega t). Of the noise that is older than R it leaves "
         "exp(-2 omega R) R^-(1 - 1/beta) min{1, 1/(omega R)}: nothing changes within 1/omega.",
-        FORGOTTEN, (CAPACITY, INFINITE, at_least(OLDER, 1), at_most(OMEGA, 1), UP_TO_CONSTANTS),
+        FORGOTTEN, (SPECTRUM, INFINITE, at_least(OLDER, 1), at_most(OMEGA, 1), UP_TO_CONSTANTS),
         of_infinite_size(_older_rays),
         mutants=lambda sample: {
             "the kernel alone": order_statement(same_order(FORGOTTEN.left, OLDER ** (1 / beta - 1)), sample),

@@ -1,0 +1,256 @@
+"""Hypotheses that are no relations, and what of them is compared with what is measured.
+
+A list of values, "M = 2, 8 and 24", says all that its letters are where the claim is measured; a :class:`Setting`,
+"normal and uniform features", all kinds of a thing; "A is positive semidefinite" is tried at the matrices that the
+claim is measured at. A :class:`~fsl_num.claims.words.Where` is no hypothesis: it says what a letter stands for.
+
+>>> [str(listed) for listed in lists_of("N = 3 and 4, M = 2, 8, 24")]
+['N = 3 and 4', 'M = 2, 8 and 24']
+>>> lists_of("M infinite")
+()
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+from sympy import Expr, Symbol
+
+from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.hypotheses import Located, expression_of, letters_along, log_along, named, relations_of
+from fsl_num.claims.instances import holds_at
+from fsl_num.claims.ranges import ROUNDING, Reached
+from fsl_num.claims.statements import Ray
+from fsl_num.claims.words import Setting, Where, joined
+from fsl_num.validation import Array
+from fsl_sym.proof import Formula, Hypothesis, Property
+from fsl_sym.symbols import beta, s
+
+ENTRIES: Final = 1e-10
+"""Of the entries of a matrix, relative to the largest: what products leave of a symmetry or of an eigenvalue 0."""
+
+
+def _symmetric(matrix: Array) -> bool:
+    return bool(np.abs(matrix - matrix.T).max() <= ENTRIES * np.abs(matrix).max())
+
+
+def _positive(matrix: Array) -> bool:
+    return _symmetric(matrix) and bool(np.linalg.eigvalsh(matrix)[0] >= -ENTRIES * np.abs(matrix).max())
+
+
+_OF_ORDER: Final = " of order 1"
+ORDER_ONE: Final = math.log(10.0)
+"""Of the logarithm of a quantity of order 1."""
+_QUANTITY: Final = r"[A-Za-z]\w*(?:'|\(\w\)|\^2)?"
+
+PREDICATES: Final[Mapping[str, Callable[[Array], bool]]] = {
+    "symmetric": _symmetric,
+    "positive semidefinite": _positive,
+    "of full rank": lambda matrix: bool(np.linalg.matrix_rank(matrix) == min(matrix.shape)),
+    "diagonal": lambda matrix: bool(np.count_nonzero(matrix - np.diag(np.diag(matrix))) == 0),
+}
+"""What a matrix may be assumed to be: the words of a :class:`~fsl_sym.proof.Property`, and how it is tried."""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """All values of a quantity where a claim is measured."""
+
+    quantity: Expr
+    values: tuple[Expr, ...]
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@cache
+def lists_of(hypothesis: str | Hypothesis) -> tuple[Listed, ...]:
+    """The lists of values that a text is, one for each quantity; none of another."""
+    if not isinstance(hypothesis, str) or isinstance(hypothesis, Setting | Where):
+        return ()
+    clauses = [_list(clause) for clause in re.split(rf", (?={_QUANTITY} = )", hypothesis)]
+    lists = tuple(clause for clause in clauses if clause is not None)
+    return lists if len(lists) == len(clauses) and not relations_of(hypothesis) else ()
+
+
+@cache
+def of_order_one(hypothesis: str | Hypothesis) -> tuple[Expr, ...]:
+    """The quantities of which a text says that they are of order 1; none of another.
+
+    >>> of_order_one("sigma^2/B and a of order 1")
+    (sigma**2/B, a)
+    """
+    if not isinstance(hypothesis, str) or not hypothesis.endswith(_OF_ORDER):
+        return ()
+    quantities = hypothesis.removesuffix(_OF_ORDER).split(" and ")
+    return tuple(quantity for quantity in map(_quantity, quantities) if quantity is not None)
+
+
+def _quantity(text: str) -> Expr | None:
+    """An expression in known letters, or any letter."""
+    return expression_of(text) or (Symbol(text) if re.fullmatch(_QUANTITY, text) else None)
+
+
+def _list(clause: str) -> Listed | None:
+    quantity, _, values = clause.partition(" = ")
+    texts = re.split(", | and ", values)
+    read = [expression_of(re.sub(r"(?<=\d),(?=\d{3})", "", text)) for text in texts]
+    letter = _quantity(quantity) if re.fullmatch(_QUANTITY, quantity) else None
+    if not values or None in read or letter is None:
+        return None
+    return Listed(letter, tuple(read), f"{quantity} = {joined(texts)}")
+
+
+def unlike_measured(claim: Claim, sample: Sample, measured: Any, reached: Reached | None = None) -> str:
+    """The first hypothesis in words that something measured at a sample contradicts, and how; "" where none.
+
+    ``reached`` takes what is measured of them.
+    """
+    return next((why for _, why in _contradicted(claim, sample, measured, reached)), "")
+
+
+def contradicted(claim: Claim, sample: Sample, measured: Any) -> tuple[str, ...]:
+    """The hypotheses in words that something measured contradicts.
+
+    >>> from sympy import Integer
+    >>> from fsl_num.claims.registry import claim
+    >>> subject, sample = claim("lem:4th_moment_estim"), Sample("easy", Integer(1), Integer(2))
+    >>> contradicted(subject, sample, subject.measure(sample))
+    ()
+    >>> contradicted(subject, sample, Located([], {"A": [np.diag([1.0, -1.0])], "features": "gaussian"}))
+    ('A is positive semidefinite',)
+    """
+    return tuple(dict.fromkeys(str(hypothesis) for hypothesis, _ in _contradicted(claim, sample, measured, None)))
+
+
+def unmeasured(claim: Claim, reached: Reached) -> str:
+    """The first value or kind that a claim says and nothing measured has; "" where all are measured.
+
+    >>> from fsl_num.claims.registry import claim
+    >>> subject = claim("ass:fsl")
+    >>> unmeasured(subject, Reached(said={"normal features": {"gaussian"}, "M = 2, 8 and 24": {"2", "8"}}))
+    'M = 2, 8 and 24 is said, and nothing is measured at 24'
+    """
+    for hypothesis in claim.hypotheses:
+        for said in (hypothesis,) if isinstance(hypothesis, Setting) else lists_of(hypothesis):
+            values = said.kinds if isinstance(said, Setting) else map(str, said.values)
+            missing = [value for value in values if value not in reached.said.get(str(said), ())]
+            if missing:
+                return f"{said} is said, and nothing is measured at {missing[0]}"
+    return ""
+
+
+def _contradicted(
+    claim: Claim, sample: Sample, measured: Any, reached: Reached | None
+) -> Iterator[tuple[str | Hypothesis | Listed, str]]:
+    logs, names = list(named(measured)), list(_names(measured))
+    words: dict[str, Sequence[str]] = {}
+    matrices: dict[str, list[Array]] = {}
+    for located in _located(measured):
+        words |= located.words
+        matrices |= {letter: list(every) for letter, every in located.matrices.items()}
+    instances = () if claim.instances is None else claim.instances(sample)
+    for letter, value in (pair for instance in instances for pair in instance.items()):
+        if np.ndim(value) == 2:
+            matrices.setdefault(str(letter), []).append(value)
+    settled = {hypothesis.of.name for hypothesis in claim.hypotheses if isinstance(hypothesis, Setting)}
+    for name, kinds in words.items():
+        if name not in settled:
+            yield name, f"{name}: {joined(kinds)} is what is measured, and no hypothesis says so"
+    for hypothesis in claim.hypotheses:
+        if isinstance(hypothesis, Setting):
+            kinds = words.get(hypothesis.of.name) or hypothesis.named(names)
+            other = [kind for kind in kinds if kind not in hypothesis.kinds]
+            if other or (hypothesis.kinds and not kinds):
+                yield hypothesis, f"{hypothesis} is said, and measured is {other[0] if other else 'none of them'}"
+            if reached is not None:
+                reached.said.setdefault(str(hypothesis), set()).update(kinds)
+        for listed in lists_of(hypothesis):
+            values, other_value = _values(listed, sample, logs)
+            if other_value or not values:
+                yield listed, f"{listed} is said, and measured is {other_value or 'none of them'}"
+            if reached is not None:
+                reached.said.setdefault(str(listed), set()).update(values)
+        for quantity in of_order_one(hypothesis):
+            sizes = [along for logs in logs if (along := _along(quantity, sample, logs)) is not None]
+            if not sizes or any(np.abs(along).max() > ORDER_ONE for along in sizes):
+                yield hypothesis, f"{hypothesis} is assumed, and measured is {'another' if sizes else 'none of them'}"
+            if reached is not None:
+                reached.said.setdefault(f"{quantity}{_OF_ORDER}", set())
+        if not _holds(hypothesis, matrices, instances):
+            yield hypothesis, f"{hypothesis} is assumed, and does not hold for matrices that are measured"
+
+
+def _holds(hypothesis: str | Hypothesis, matrices: Mapping[str, Sequence[Array]], instances: Sequence[Any]) -> bool:
+    """Whether an equation holds at instances, and a property for matrices; one that is no symmetry has to be named."""
+    if isinstance(hypothesis, Formula):
+        return hypothesis.relation != "=" or all(
+            holds_at(hypothesis, [instance]) is not False for instance in instances
+        )
+    if not isinstance(hypothesis, Property) or hypothesis.says not in PREDICATES:
+        return True
+    tried = matrices.get(hypothesis.letter, ())
+    known = bool(tried) or hypothesis.says == "symmetric"  # of proofs, whose letters need not be measured
+    return known and all(PREDICATES[hypothesis.says](np.asarray(matrix)) for matrix in tried)
+
+
+def _values(listed: Listed, sample: Sample, every: Sequence[Mapping[str, Array]]) -> tuple[list[str], str]:
+    """Those of the values listed that something measured has, and the first other value."""
+    ends = [log_along(value, {s: sample.s, beta: sample.beta}, {}, 1) for value in listed.values]
+    values: list[str] = []
+    for logs in every:
+        along = _along(listed.quantity, sample, logs)
+        if along is None:
+            continue
+        near = [np.zeros(len(along), dtype=bool) if end is None else _same(along, end[0]) for end in ends]
+        other = ~np.logical_or.reduce(near)
+        if other.any():
+            return values, f"{listed.quantity} = {np.exp(along[other][0]):.6g}"
+        values += [str(value) for value, places in zip(listed.values, near, strict=True) if places.any()]
+    return values, ""
+
+
+def _along(quantity: Expr, sample: Sample, logs: Mapping[str, Array]) -> Array | None:
+    """The logarithm of a quantity where its letters are named."""
+    known = letters_along(logs)
+    if not {letter.name for letter in quantity.free_symbols - {s, beta}} <= set(known):
+        return None
+    return log_along(quantity, {s: sample.s, beta: sample.beta}, known, max(len(log) for log in logs.values()))
+
+
+def _same(along: Array, end: float) -> Array:
+    return np.asarray(along == end if np.isinf(end) else np.abs(along - end) <= ROUNDING * max(1.0, abs(end)))
+
+
+def _names(measured: Any) -> Iterator[str]:
+    """The names of all rays and numbers of a measurement, and the words that stand beside it."""
+    if isinstance(measured, Ray | str):
+        yield measured.name if isinstance(measured, Ray) else measured
+    elif isinstance(measured, Located):
+        for word in measured.words.values():
+            yield from word
+        yield from _names(measured.values)
+    elif isinstance(measured, Mapping):
+        for name, part in measured.items():
+            yield str(name)
+            yield from _names(part)
+    elif isinstance(measured, list | tuple):
+        for part in measured:
+            yield from _names(part)
+
+
+def _located(measured: Any) -> Iterator[Located]:
+    """What letters and things are, wherever in a measurement it stands."""
+    if isinstance(measured, Located):
+        yield measured
+        yield from _located(measured.values)
+    elif isinstance(measured, Mapping):
+        for part in measured.values():
+            yield from _located(part)
