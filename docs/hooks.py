@@ -70,6 +70,14 @@ FONT = "fonts/STIXTwoMath-Regular.woff"
 MARK = re.compile(r"formula\d+mark")
 """What stands in the place of a formula while Markdown is read."""
 
+CARDS = re.compile(r'^<div class="cards" markdown="0">\n.*?^</div>$(?=\n\n|\Z)', re.MULTILINE | re.DOTALL)
+"""What Markdown need not read, and takes as long for as for all the rest: it is HTML to the end."""
+
+MATH = re.compile(r"<math\b[^>]*>.*?</math>", re.DOTALL)
+ELEMENT = re.compile(r"<[^>]*>")
+ASIDE = re.compile(r'<math id="aside(\d+)">.*?</math>')
+"""A formula, a tag in it, and what the search reads in its place: the same text, without a hundred elements."""
+
 ADDRESS = re.compile(r'( (?:id|href)=")([^"]*)')
 """The name of a place of a page, or a link."""
 
@@ -79,6 +87,8 @@ ATTRIBUTE = re.compile(r'([\w-]+)=(?:"([^"]*)"|([^\s"]+))')
 """What is no text of a page, a tag that has an address or links to one, and what an attribute says."""
 
 _formulas: dict[str, str] = {}
+_cards: list[str] = []
+_math: list[str] = []
 _awaited: dict[str, Callable[[], str]] = {}
 
 
@@ -195,19 +205,26 @@ def _shown_best(output: dict[str, Any]) -> tuple[str, str]:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Put a mark in the place of every formula, so that Markdown leaves it alone, and show the figures."""
+    """Put marks in the place of formulas and cards, so that Markdown leaves them alone, and show the figures."""
 
     def marked(formula: re.Match[str]) -> str:
         mark = f"formula{len(_formulas)}mark"
         _formulas[mark] = (formula[1] or formula[2]).strip()
         return f"\n\n{mark}\n\n" if formula[1] else mark
 
-    parts = CODE.split(FIGURE.sub(_shown, markdown))
+    def set_aside(cards: re.Match[str]) -> str:
+        _cards.append(cards[0].replace(' markdown="0"', "", 1))
+        return f"cards{len(_cards) - 1}mark"
+
+    parts = CODE.split(FIGURE.sub(_shown, CARDS.sub(set_aside, markdown)))
     return "".join(part if at % 2 else FORMULA.sub(marked, part) for at, part in enumerate(parts))
 
 
 def on_page_content(html: str, page: Any = None, **_: Any) -> str:
-    """Put the formulas in, and signs of one line where a page has no room for them: in addresses and contents."""
+    """Put cards and formulas in, and signs of one line where a page has no room for them: in addresses and contents.
+
+    The trees of formulas are set aside until the search has read the page.
+    """
     from fsl_num.report.mathml import display, inline
     from fsl_num.report.plain import plain
 
@@ -225,16 +242,23 @@ def on_page_content(html: str, page: Any = None, **_: Any) -> str:
     html = ADDRESS.sub(lambda match: match[1] + address(match[2]), html)
     alone = re.compile(rf"<p>({MARK.pattern})</p>")
     html = alone.sub(lambda match: f'<div class="cards">{display(_formulas[match[1]])}</div>', html)
-    return MARK.sub(lambda mark: str(inline(_formulas[mark[0]])), html)
+    html = MARK.sub(lambda mark: str(inline(_formulas[mark[0]])), html)
+    html = re.sub(r"<p>cards(\d+)mark</p>", lambda mark: _cards[int(mark[1])], html)
+
+    def set_aside(formula: re.Match[str]) -> str:
+        _math.append(formula[0])
+        return f'<math id="aside{len(_math) - 1}">{ELEMENT.sub("", formula[0])}</math>'
+
+    return MATH.sub(set_aside, html)
 
 
 def on_post_page(output: str, page: Any, **_: Any) -> str:
-    """Take the search's help for pages opened from a folder from the site itself, and empty links out of the code, and
-    name what the theme leaves without a name.
+    """Put the trees of formulas back, take the search's help for pages opened from a folder from the site itself, and
+    empty links out of the code, and name what the theme leaves without a name.
 
     Lines of the sources of claims are linked to, and keep their anchors, which are no links.
     """
-    output = LINE_ANCHOR.sub("", output)
+    output = ASIDE.sub(lambda formula: _math[int(formula[1])], LINE_ANCHOR.sub("", output))
     for unnamed, name in UNNAMED.items():
         output = unnamed.sub(rf'\g<0> aria-label="{name}"', output)
     return output.replace(_SHIM, f"{page.url.count('/') * '../'}search-from-a-folder.js")

@@ -41,7 +41,10 @@ def left_out(subject):
     return {str(*place.broken) for place in failing if len(place.broken) == 1}
 
 
-@pytest.mark.parametrize("claim_id", HELD if NIGHT else SAMPLE)
+@pytest.mark.parametrize("claim_id", HELD if NIGHT else [
+    pytest.param(claim_id, marks=pytest.mark.slow if needed > 2 or "convolution" in claim_id else ())
+    for claim_id, needed in SAMPLE.items()
+])  # fmt: skip
 def test_a_hypothesis_that_is_left_out_is_noticed(claim_id):
     subject = claim(claim_id)
     needed = left_out(subject)
@@ -84,10 +87,11 @@ def test_a_value_that_is_left_out_is_noticed_without_measuring_elsewhere(claim_i
     ("claim_id", "range_of_s", "wider", "where"),
     [
         ("eq:numerical_const_term/order", "s <= 1 - 1/beta", "s <= 3", "s = 2, beta = 2"),
-        ("thm:fsl-zero-noise/batch-term", "0 < s <= 2 - 1/beta", "0 < s <= 11/5 - 1/beta", "s = 17/10, beta = 2"),
-        ("lem:bias_upper_bound/corrected", "s < 1", "s < 11/10", "s = 1, beta = 2"),
+        pytest.param("thm:fsl-zero-noise/batch-term", "0 < s <= 2 - 1/beta", "0 < s <= 11/5 - 1/beta",
+                     "s = 17/10, beta = 2", marks=pytest.mark.slow),
+        pytest.param("lem:bias_upper_bound/corrected", "s < 1", "s < 11/10", "s = 1, beta = 2", marks=pytest.mark.slow),
     ],
-)
+)  # fmt: skip
 def test_a_range_of_s_wider_than_what_is_measured_is_noticed(claim_id, range_of_s, wider, where):
     """Checked on hard tasks and on the edge alone, or at points that are moved back into the right range."""
     subject = claim(claim_id)
