@@ -88,8 +88,17 @@ def described(value: Any) -> str:
     >>> described([1])
     '[1], of type list'
     """
-    shown = repr(value).replace("\n", " ")
-    return f"{shown if len(shown) <= 60 else shown[:57] + '...'}, of type {type(value).__name__}"
+    return f"{shortened(value)}, of type {type(value).__name__}"
+
+
+def shortened(value: Any) -> str:
+    """Return what was given in a line, cut short where it is long.
+
+    >>> shortened("x" * 100)[-5:]
+    'xx...'
+    """
+    shown = " ".join(repr(value).split())
+    return shown if len(shown) <= 60 else shown[:57] + "..."
 
 
 def one_of(name: str, value: Any, allowed: Iterable[str], unknown: str = "") -> str:
@@ -102,9 +111,9 @@ def one_of(name: str, value: Any, allowed: Iterable[str], unknown: str = "") -> 
     ValueError: closure must be one of volterra, gaussian, got 'x'
     """
     if not isinstance(value, str):
-        raise TypeError(f"{name} must be a text, one of {', '.join(allowed)}, got {described(value)}")
+        raise TypeError(f"{name} must be a text, one of {', '.join(allowed)}, got {shortened(value)}")
     if value not in allowed:
-        raise ValueError(unknown or f"{name} must be one of {', '.join(allowed)}, got {value!r}")
+        raise ValueError(unknown or f"{name} must be one of {', '.join(allowed)}, got {shortened(value)}")
     return value
 
 
@@ -190,7 +199,7 @@ def path_like(name: str, value: Any) -> str | os.PathLike[str]:
     if not isinstance(value, (str, os.PathLike)):
         raise TypeError(f"{name} must be a text or a pathlib.Path, got {described(value)}")
     if not os.fspath(value) or "\0" in str(value):
-        raise ValueError(f"{name} must be the path of a file, got {value!r}")
+        raise ValueError(f"{name} must be the path of a file, got {shortened(value)}")
     return value
 
 
@@ -261,11 +270,11 @@ def real_number(name: str, value: Any, *, infinite: bool = True) -> float:
     3.0
     """
     if isinstance(value, (bool, np.bool_, str, bytes, complex)) or as_array(name, value).ndim != 0:
-        raise TypeError(f"{name} must be one real number, got {value!r}")
+        raise TypeError(f"{name} must be one real number, got {described(value)}")
     try:
         number = float(value)
     except (TypeError, ValueError) as error:
-        raise TypeError(f"{name} must be one real number, got {value!r}") from error
+        raise TypeError(f"{name} must be one real number, got {described(value)}") from error
     except OverflowError as error:
         raise ValueError(f"{name} must be below 1.8e308 (it is used as a float), got an integer beyond it") from error
     if math.isnan(number):
@@ -343,7 +352,7 @@ def times(name: str, value: Any, *, upper: float = math.inf) -> tuple[Array, boo
     True
     """
     if isinstance(value, (str, bytes)):
-        raise TypeError(f"{name} must be a real number or an array of them, got {value!r}")
+        raise TypeError(f"{name} must be a real number or an array of them, got {described(value)}")
     raw = as_array(name, value)
     if np.ma.is_masked(value):
         raise ValueError(f"{name} holds masked numbers: leave them out, or fill them")
@@ -352,7 +361,7 @@ def times(name: str, value: Any, *, upper: float = math.inf) -> tuple[Array, boo
     try:
         array = raw.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise TypeError(f"{name} must be a real number or an array of them, got {value!r}") from error
+        raise TypeError(f"{name} must be a real number or an array of them, got {described(value)}") from error
     bad = ~np.isfinite(array) | (array < 0) | (array > upper)
     if bad.any():
         first = float(array[bad].flat[0])

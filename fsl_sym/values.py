@@ -41,7 +41,8 @@ def exact(value: Any) -> Rational:
         return Rational(int(value.numerator), int(value.denominator))
     if isinstance(value, str) and _NUMBER.fullmatch(plain := _with_plain_minus(value)):
         raise TypeError(f"{value!r} has the minus sign of a printed text: write {plain!r}, with that of the keyboard")
-    raise TypeError(f'{value!r} is not an exact rational number: give an integer, a fraction, or text such as "1/2"')
+    needed = 'an exact rational number: give an integer, a fraction, or text such as "1/2"'
+    raise TypeError(f"{_shortened(value)} is not {needed}")
 
 
 def instance_of(name: str, value: Any, kind: type) -> None:
@@ -58,8 +59,12 @@ def instance_of(name: str, value: Any, kind: type) -> None:
 
 def _described(value: Any) -> str:
     """What was given, in a line: cut short where it is long, with its type."""
-    shown = repr(value).replace("\n", " ")
-    return f"{shown if len(shown) <= 60 else shown[:57] + '...'}, of type {type(value).__name__}"
+    return f"{_shortened(value)}, of type {type(value).__name__}"
+
+
+def _shortened(value: Any) -> str:
+    shown = " ".join(repr(value).split())
+    return shown if len(shown) <= 60 else shown[:57] + "..."
 
 
 def flag(name: str, value: Any) -> bool:

@@ -19,6 +19,7 @@ from fsl_num.cli.options import (
     Read,
     ScheduleNames,
     flag,
+    is_typed,
     json_option,
     whole,
 )
@@ -56,14 +57,21 @@ def run_design(arguments: Arguments) -> int:
 
 def _refuse_useless(arguments: Arguments) -> None:
     """What the other kind of design takes is refused, and not passed over."""
+    of_log = [option.name or "" for option in curve_options()]
+    of_log = [name for name in of_log if name not in ("warmup", "batch_size", "model_size")]
+    refusals = []
     if arguments.fit is not None:
-        useless, place = ["gamma", "batches_at", "volterra", "with_average"], "with --fit: it belongs to the theory"
+        theory = ["gamma", "batches_at", "volterra", "with_average"]
+        refusals.append((theory, "with --fit: it belongs to the theory"))
+        if arguments.log is None:
+            refusals.append((of_log, "without --log, the file of a run under way that is read so"))
     else:
-        useless = ["steps", "log", "from_step", "over_draws", "second_fit", "export"]
+        useless = ["steps", "log", "from_step", "over_draws", "second_fit", "export", "level", "batch_size", *of_log]
         useless += [] if isinstance(arguments.batches_at, str) else ["peak_lr", "floor_lr", "warmup"]
         place = "without --fit: in the theory the law knows gamma alone, up to --gamma, over a budget of samples"
-    for name in useless:
-        if getattr(arguments, name):
+        refusals.append((useless, place))
+    for names, place in refusals:
+        for name in filter(is_typed, names):
             raise InputError(f"--{name.replace('_', '-')} has no use {place}")
 
 

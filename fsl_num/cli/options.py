@@ -193,6 +193,11 @@ class Command(click.Command):
             formatter.write(f"\nExample:\n  {self.epilog}\n")
 
 
+def is_typed(name: str) -> bool:
+    """Whether the option of this attribute was typed, and has not its default."""
+    return click.get_current_context().get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+
+
 def _with_files(args: Sequence[str], files: Mapping[str, str]) -> Iterator[str]:
     """The words, a flag with a file behind it as the option that takes files now."""
     for word, following in zip_longest(args, args[1:], fillvalue=""):

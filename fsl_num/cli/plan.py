@@ -6,11 +6,11 @@ from typing import Any
 
 from fsl_num.cli.fit import level_of, level_option, refuse_unknown_to, saved_fit
 from fsl_num.cli.inputs import InputError, parameter_point, refused
-from fsl_num.cli.options import REAL, Arguments, Command, Option, ScheduleNames, json_option, whole
+from fsl_num.cli.options import REAL, Arguments, Command, Option, ScheduleNames, is_typed, json_option, whole
 from fsl_num.cli.output import show, show_json
 
-_OF_A_TASK = {"noise": "--noise", "schedule": "--schedule"}
-_OF_A_FIT = {"batch_size": "--batch-size", "warmup": "--warmup", "model_size": "--model-size"}
+_OF_A_TASK = ("noise", "schedule")
+_OF_A_FIT = ("batch_size", "warmup", "model_size", "level")
 
 
 def run(arguments: Arguments) -> int:
@@ -18,10 +18,8 @@ def run(arguments: Arguments) -> int:
     point = parameter_point(arguments.s, arguments.beta)
     if (point is None) == (arguments.fit is None):
         raise InputError("the task is known by --s and --beta, or by --fit, by exactly one of the two")
-    vain = _OF_A_TASK if point is None else _OF_A_FIT
-    for name, option in vain.items():
-        if getattr(arguments, name) not in (None, ()):
-            raise InputError(f"{option} has no use {'with' if point is None else 'without'} --fit")
+    for name in filter(is_typed, _OF_A_TASK if point is None else _OF_A_FIT):
+        raise InputError(f"--{name.replace('_', '-')} has no use {'with' if point is None else 'without'} --fit")
     level = level_of(arguments)
     typed = {name: getattr(arguments, name) for name in ("data", "compute")}
     budget: dict[str, Any] = {name: float(value) for name, value in typed.items() if value is not None}

@@ -158,36 +158,57 @@ def _of_functional(
     """
     falling, ones = family == "non-increasing", np.ones(steps)
     least, most = _open_peaks(law, theta, past, floor, allowed)
-    peak, fresh = most, past.peak == 0.0
-
-    def of_peak(tried: float) -> float:
-        return least_loss(law, theta, past, steps, floor, tried, family)
-
+    peak = most
     if least < most:
-        first = min(max(least, floor * _ABOVE), most)
-        peak = best_peak(of_peak, first, most) if most > _NEAR * first else min((most, first), key=of_peak)
+        lowest = min(max(least, floor * _ABOVE), most)
+
+        def of_peak(tried: float) -> float:
+            return least_loss(law, theta, past, steps, floor, tried, family)
+
+        peak = best_peak(of_peak, lowest, most) if most > _NEAR * lowest else min((most, lowest), key=of_peak)
+    rates, bound = _of_peak(law, theta, past, steps, floor, peak, falling, least == most)
+    of_law, constant = past.objective(law, theta), constant_loss(law, theta, past.model_size)
+    runs = _runs(rates, peak, floor, _fastest(law, theta), past.peak == 0.0)
+    rates = min(runs, key=lambda run: of_law(run, ones)[0])
+    if least < most:
+        reached = of_law(rates, ones)[0] - constant
+        bound = _bound_of_peaks(
+            lambda low, high: _bound_between(law, theta, past, steps, floor, low, high, falling), least, most, reached
+        )
+    return rates, peak, bound + constant
+
+
+def _of_peak(
+    law: FunctionalLaw, theta: Array, past: Past, steps: int, floor: float, peak: float, falling: bool, certify: bool
+) -> tuple[Array, float]:
+    """The best rates of runs in which all count as those of a run of that peak do, and a bound on the loss of all
+    others, what no rate changes left out."""
     unit = past.at_peak(law, theta, peak)
     objective, (unit_law, scaled, before, noise) = past.objective(*unit), past.counted(*unit)
-    best = water_filling(unit_law, scaled, before, steps, floor, peak, falling, certify=least == most, noise=noise)
-    rates, bound = best.rates, best.bound
+    best = water_filling(unit_law, scaled, before, steps, floor, peak, falling, certify=certify, noise=noise)
+    rates, ones = best.rates, np.ones(steps)
     # of more steps the rates of the cells, joined by straight lines, are the best to 1e-11 nats
     for together in (True, falling) if steps <= MOST else ():  # rates that do not rise are a start for those that may
         start = np.minimum.accumulate(rates) if together else rates
         moved = newton(unit_law, scaled, before, objective, start, floor, peak, together, noise)
         if objective(moved, ones)[0] <= objective(rates, ones)[0]:
             rates = moved
-    constant, of_law = constant_loss(unit_law, scaled, past.model_size), past.objective(law, theta)
-    if most > _NEAR * least and rates.max() < peak:  # no run of that peak, unless a step is at it
-        rates = min((rates, np.append(peak, rates[1:])), key=lambda chosen: of_law(chosen, ones)[0])
-    if least < most:
-        reached = of_law(rates, ones)[0] - constant
-        bound = _bound_of_peaks(
-            lambda low, high: _bound_between(law, theta, past, steps, floor, low, high, falling), least, most, reached
-        )
-    fastest = _fastest(law, theta)
-    if fresh and rates.max() < peak <= fastest < np.inf:
-        rates = np.maximum(rates * _longer_steps(float(rates.max()), peak, fastest), floor)
-    return rates, peak, bound + constant
+    return rates, best.bound
+
+
+def _runs(rates: Array, peak: float, floor: float, fastest: float, fresh: bool) -> list[Array]:
+    """The runs that rates may become that count as those of a run of that peak do.
+
+    Where none of them is at the peak, they are no such run: one step at it makes them one, or, in a fresh run, all are
+    as much smaller as they then count for more, though none is below the floor.
+    """
+    highest = float(rates.max())
+    if highest == peak or fastest == np.inf:
+        return [rates]
+    runs = [rates, np.append(peak, rates[1:])]
+    if fresh and highest > 0.0:
+        runs.append(np.maximum(rates * _longer_steps(highest, peak, fastest), floor))
+    return runs
 
 
 def _bound_of_peaks(bound: Callable[[float, float], float], least: float, most: float, loss: float) -> float:

@@ -71,7 +71,9 @@ class ModelWater(Water):
 
     def kernel(self, nodes: Array, after: Array) -> tuple[Array, Array]:
         """The means of K over the cells, and half the noise sigma^2 + e there."""
-        mean = -np.diff(self._held(nodes)) / np.diff(nodes)
+        held = self._held(nodes)
+        lost, middle = -np.diff(held), 0.5 * (nodes[1:] + nodes[:-1])  # of little, rounding is much: K hardly falls
+        mean = np.where(lost > 1e-9 * held[:-1], lost / np.diff(nodes), self._kernel(middle))
         return mean, 0.5 * (self.model.noise + self._signal(np.maximum(after - self.high, 0.0)))
 
     def risk(self, gammas: Array, samples: Array) -> float:

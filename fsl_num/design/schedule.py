@@ -111,7 +111,7 @@ def design_schedule(
     known = (*SHAPES, *FAMILIES)
     one_of("family", shape, known, f"there is no family {family!r}; choose {', '.join(known)}")
     level, off = proper_share("level", level), (0.0, 1.0)
-    if not (second in (None, "auto") or isinstance(second, FitResult)):
+    if not (second is None or isinstance(second, FitResult) or (isinstance(second, str) and second == "auto")):
         law(second)  # an unknown name is refused now, not when the design is scored
     unseen = words_of_prediction(fit, run) if isinstance(run, LossCurve) else ""
     run = fit.as_fitted(run) if isinstance(run, LossCurve) else run

@@ -209,6 +209,10 @@ def _model_sizes(fit: FitResult, budget: str, sizes: Sequence[float]) -> list[fl
     asked = [positive("model_sizes", size) for size in entries("model_sizes", sizes)]
     if asked and fit.law.size_term:
         return list(asked)
+    if asked and budget == "data":
+        raise ValueError(
+            "model_sizes has no use: this fit has no term for the size of a model; fit runs of several sizes"
+        )
     known = sorted({curve.plan.model_size for curve in fit.curves if curve.plan.model_size is not None})
     if budget == "data":
         return [known[-1] if known and fit.law.size_term else None]

@@ -201,3 +201,9 @@ def test_a_number_with_digits_has_a_name_and_a_context(name, context, said):
 def test_a_spectrum_has_no_exponents_with_digits():
     with pytest.raises(ValueError, match="s is not known: the model was given by its spectrum"):
         Model(spectrum=Spectrum([1.0, 0.25], [0.5, 0.1]), noise=0.0).number("s", mpmath.mp)
+
+
+def test_a_table_in_the_place_of_a_number_is_shown_in_a_line():
+    with pytest.raises(TypeError, match=r"s must be one real number, got .*\.\.\., of type ndarray$") as refusal:
+        Model(s=np.zeros((99, 9)), beta=2.0, size=9, noise=1.0)
+    assert len(str(refusal.value)) < 120

@@ -170,6 +170,7 @@ def test_wsd_gains_a_logarithm_in_the_hard_regime_and_jumps_on_the_edge():
         ({"s": Rational(1, 2), "beta": 1}, ValueError, "beta = 1 is not above 1"),
         ({"s": -1, "beta": 4}, ValueError, "s = -1 is not positive"),
         ({"s": "half", "beta": 4}, TypeError, "'half' is not an exact rational"),
+        ({"s": ["half"] * 99, "beta": 4}, TypeError, r"^.{60} is not an exact rational"),
     ],
 )
 def test_a_bad_point_is_refused(point, error, text):

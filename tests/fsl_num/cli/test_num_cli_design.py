@@ -229,7 +229,12 @@ def test_a_design_as_batch_sizes_under_a_schedule(here, capsys):
         ([*THEORY, "--data", "1e4", "--floor-lr", "0.1"], "--floor-lr has no use without --fit"),
         ([*THEORY, "--data", "1e4", "--peak-lr", "0.1", "--batches-at", "0.5"], "--peak-lr has no use without --fit"),
         ([*THEORY, "--data", "1e4", "--export", "torch"], "--export has no use without --fit"),
+        ([*THEORY, "--data", "1e4", "--level", "0.9"], "--level has no use without --fit"),
+        ([*THEORY, "--data", "1e4", "--batch-size", "8"], "--batch-size has no use without --fit"),
+        ([*THEORY, "--data", "1e4", "--tokens-per-step", "8"], "--tokens-per-step has no use without --fit"),
         ([*FRESH, "--gamma", "0.1"], "--gamma has no use with --fit"),
+        ([*FRESH, "--first-step", "100"], "--first-step has no use without --log"),
+        ([*FRESH, "--restarts", "refuse"], "--restarts has no use without --log"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

@@ -287,6 +287,23 @@ def test_a_floor_that_is_too_high_below_the_peak_is_paid_for_at_that_peak():
     assert found.gap < 0.02 and loss(PEAKED, theta)(2.7 * PEAK * ones, ones)[0] > found.loss + 1.0
 
 
+@pytest.mark.parametrize("allowed", [0.4, 0.9])
+def test_one_step_at_a_peak_below_the_fastest_makes_a_floor_count_for_less(allowed):
+    """Where the floor does harm a design is no constant rate at it: a step at the peak shortens all others."""
+    theta = np.array([{**THETA, "B": 2.0, "p": 1.5, "P_c": 3.0 * PEAK}[name] for name in PEAKED.names])
+    fresh, ones, floor, peak = Past(np.array([]), 0), np.ones(100), 0.9 * PEAK, allowed * 3.0 * PEAK
+    found, loss = optimum(PEAKED, theta, fresh, 100, floor, peak, "non-increasing"), fresh.objective(PEAKED, theta)
+    rival = np.append(peak, floor * ones[1:])
+    assert found.loss <= loss(rival, ones)[0] < loss(floor * ones, ones)[0] - 1e-3
+    assert found.loss - found.gap <= loss(rival, ones)[0] and found.rates.min() >= floor
+
+
+def test_where_training_does_harm_all_rates_are_0():
+    theta = np.array([{**THETA, "A": 0.01, "B": 5.0, "P_c": 3.0 * PEAK}[name] for name in PEAKED.names])
+    found = optimum(PEAKED, theta, Past(np.array([]), 0), 60, 0.0, PEAK, "non-increasing")
+    assert found.rates.max() == 0.0 and found.loss == THETA["L0"] + 0.01 and 0.0 <= found.gap < 1e-4
+
+
 UNDER_WAY = {
     "a run at a lower rate": Past(np.repeat(PEAK * np.array([1.0, 0.2]), [300, 100]), 0),
     "two steps of warmup": Past(2.0 * PEAK * np.arange(2), 2),

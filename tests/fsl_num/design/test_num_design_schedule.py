@@ -258,6 +258,11 @@ def test_a_run_that_is_none_is_refused():
         design_schedule(noisy_fit(intervals=False), STEPS, run="run.csv")
 
 
+def test_what_names_no_second_law_is_refused():
+    with pytest.raises(TypeError, match="law must be a text, one of .*multi-power.*, got array"):
+        design_schedule(noisy_fit(intervals=False), STEPS, second=np.ones(2))
+
+
 def test_a_second_law_that_cannot_be_fitted_is_said():
     curve = run("cosine", every=300)  # five rows, and six parameters of the Multi-Power law
     short = fit(curve, MomentumLaw(), intervals=False, starts=1)

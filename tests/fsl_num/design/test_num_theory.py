@@ -85,6 +85,13 @@ def test_what_cannot_be_trained_is_refused(asked, said):
         design_for_model(model(0.5, 2.0), **asked)
 
 
+@pytest.mark.parametrize("beta", [1.000001, 1.0000000001])
+def test_near_the_least_capacity_exponent_a_design_is_found_too(beta):
+    """The trace of H grows without bound, so that the times that can be trained are short: K hardly falls in them."""
+    found = designed(model(0.5, beta), 1e4)
+    assert found.peak == 1.0 / found.model.trace and 0.0 <= found.gap < 1e-3 * found.excess_risk
+
+
 def test_a_model_without_s_and_beta_is_refused():
     with pytest.raises(ValueError, match="needs s and beta"):
         design_for_model(Model(spectrum=Spectrum([1.0, 0.25], [0.5, 0.1]), noise=0.0), 100.0)

@@ -244,6 +244,11 @@ def test_without_draws_there_are_values_without_intervals():
     assert share.low == share.value == share.high
 
 
+def test_model_sizes_that_the_law_does_not_know_are_refused(fitted):
+    with pytest.raises(ValueError, match="model_sizes has no use: this fit has no term for the size"):
+        plan_from_fit(fitted, data=3000, model_sizes=[1e5])
+
+
 def test_the_command(fitted, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "fit.json").write_text(fitted.to_json())
@@ -256,6 +261,7 @@ def test_the_command(fitted, tmp_path, monkeypatch, capsys):
         (["--data", "9"], "by exactly one of the two"),
         (["--s", "1", "--beta", "2"], "a budget is needed"),
         (["--s", "1", "--beta", "2", "--data", "9", "--warmup", "3"], "--warmup has no use without --fit"),
+        (["--s", "1", "--beta", "2", "--data", "9", "--level", "0.9"], "--level has no use without --fit"),
         (["--fit", "fit.json", "--data", "9", "--noise", "3"], "--noise has no use with --fit"),
         (["--s", "1", "--beta", "2", "--data", "9", "--compute", "9"], "not allowed with"),
         (["--s", "1", "--beta", "2", "--data", "1"], "below two steps"),
