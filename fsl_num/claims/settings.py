@@ -113,11 +113,11 @@ def unlike_measured(claim: Claim, sample: Sample, measured: Any, reached: Reache
 
     ``reached`` takes what is measured of them.
     """
-    return next((why for _, why in _contradicted(claim, sample, measured, reached)), "")
+    return next((why for _, why in _contradicted(claim, sample, measured, reached, or_unnamed=True)), "")
 
 
 def contradicted(claim: Claim, sample: Sample, measured: Any) -> tuple[str, ...]:
-    """The hypotheses in words that something measured contradicts.
+    """The hypotheses in words that something measured contradicts; what it does not name it leaves as it is elsewhere.
 
     >>> from sympy import Integer
     >>> from fsl_num.claims.registry import claim
@@ -127,7 +127,8 @@ def contradicted(claim: Claim, sample: Sample, measured: Any) -> tuple[str, ...]
     >>> contradicted(subject, sample, Located([], {"A": [np.diag([1.0, -1.0])], "features": "gaussian"}))
     ('A is positive semidefinite',)
     """
-    return tuple(dict.fromkeys(str(hypothesis) for hypothesis, _ in _contradicted(claim, sample, measured, None)))
+    every = _contradicted(claim, sample, measured, None, or_unnamed=False)
+    return tuple(dict.fromkeys(str(hypothesis) for hypothesis, _ in every))
 
 
 def unmeasured(claim: Claim, reached: Reached) -> str:
@@ -148,8 +149,9 @@ def unmeasured(claim: Claim, reached: Reached) -> str:
 
 
 def _contradicted(
-    claim: Claim, sample: Sample, measured: Any, reached: Reached | None
+    claim: Claim, sample: Sample, measured: Any, reached: Reached | None, *, or_unnamed: bool
 ) -> Iterator[tuple[str | Hypothesis | Listed, str]]:
+    """What is contradicted, and how; ``or_unnamed``: also what nothing measured names."""
     logs, names = list(named(measured)), list(_names(measured))
     words: dict[str, Sequence[str]] = {}
     matrices: dict[str, list[Array]] = {}
@@ -168,28 +170,34 @@ def _contradicted(
         if isinstance(hypothesis, Setting):
             kinds = words.get(hypothesis.of.name) or hypothesis.named(names)
             other = [kind for kind in kinds if kind not in hypothesis.kinds]
-            if other or (hypothesis.kinds and not kinds):
+            if other or (or_unnamed and hypothesis.kinds and not kinds):
                 yield hypothesis, f"{hypothesis} is said, and measured is {other[0] if other else 'none of them'}"
             if reached is not None:
                 reached.said.setdefault(str(hypothesis), set()).update(kinds)
         for listed in lists_of(hypothesis):
             values, other_value = _values(listed, sample, logs)
-            if other_value or not values:
+            if other_value or (or_unnamed and not values):
                 yield listed, f"{listed} is said, and measured is {other_value or 'none of them'}"
             if reached is not None:
                 reached.said.setdefault(str(listed), set()).update(values)
         for quantity in of_order_one(hypothesis):
             sizes = [along for logs in logs if (along := _along(quantity, sample, logs)) is not None]
-            if not sizes or any(np.abs(along).max() > ORDER_ONE for along in sizes):
+            if (or_unnamed and not sizes) or any(np.abs(along).max() > ORDER_ONE for along in sizes):
                 yield hypothesis, f"{hypothesis} is assumed, and measured is {'another' if sizes else 'none of them'}"
             if reached is not None:
                 reached.said.setdefault(f"{quantity}{_OF_ORDER}", set())
-        if not _holds(hypothesis, matrices, instances):
+        if not _holds(hypothesis, matrices, instances, or_unnamed=or_unnamed):
             yield hypothesis, f"{hypothesis} is assumed, and does not hold for matrices that are measured"
 
 
-def _holds(hypothesis: str | Hypothesis, matrices: Mapping[str, Sequence[Array]], instances: Sequence[Any]) -> bool:
-    """Whether an equation holds at instances, and a property for matrices; one that is no symmetry has to be named."""
+def _holds(
+    hypothesis: str | Hypothesis,
+    matrices: Mapping[str, Sequence[Array]],
+    instances: Sequence[Any],
+    *,
+    or_unnamed: bool,
+) -> bool:
+    """Whether an equation holds at instances, a property for matrices; with ``or_unnamed`` there have to be some."""
     if isinstance(hypothesis, Formula):
         return hypothesis.relation != "=" or all(
             holds_at(hypothesis, [instance]) is not False for instance in instances
@@ -197,7 +205,8 @@ def _holds(hypothesis: str | Hypothesis, matrices: Mapping[str, Sequence[Array]]
     if not isinstance(hypothesis, Property) or hypothesis.says not in PREDICATES:
         return True
     tried = matrices.get(hypothesis.letter, ())
-    known = bool(tried) or hypothesis.says == "symmetric"  # of proofs, whose letters need not be measured
+    # symmetry is of proofs, whose letters need not be measured
+    known = bool(tried) or not or_unnamed or hypothesis.says == "symmetric"
     return known and all(PREDICATES[hypothesis.says](np.asarray(matrix)) for matrix in tried)
 
 

@@ -102,7 +102,7 @@ def test_a_file_that_unfolds_without_end_is_refused_early(here):
         ("late cell", log() + "2000,0.1," + "9" * 200_000 + "\n", "row 101"),
         ("list", "[" * 100_000, "begins like a JSON list"),
         # took minutes where a name in a line might be as long as the line
-        ("words", "ab " * 40_000 + "\n", "names 'ab' twice"),
+        ("words", "ab " * 40_000 + "\n", "this is no table"),
         ("records", '{"a":' * 100_000, "begins like a JSON object but is none"),
         ("digits", '{"step": ' + "9" * 5000 + "}\n", "not a JSON record"),
         ("underscore", "step,lr,loss\n1_0,0.1,2.0\n20,0.1,1.9\n", "'1_0', which is not a number"),
