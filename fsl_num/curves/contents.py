@@ -36,7 +36,7 @@ ROWS: Final = 20_000  # rows whose cells are held as text at once
 
 _CUT: Final = "the line is cut short, or a delimiter stands within a cell: put the cell in quotation marks"
 _NO_LOG: Final = (
-    "this is no table, for its lines have different numbers of cells, and no printed log, whose lines give a step and a"
+    "this is no table of a header and rows of as many cells, and no printed log, whose lines give a step and a"
     " loss or a rate, as 'step 10 loss 2.5 lr 1e-3'; give the metrics as a table with a header"
 )
 _BESIDE: Final = dict.fromkeys(map(ord, ' \t\r"\ufeff'))  # what may stand otherwise in a header that is the same

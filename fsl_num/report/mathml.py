@@ -93,8 +93,9 @@ def _source(latex: str) -> Markup:
 
 def formula_tree(latex: str) -> Element:
     """The outermost row of a formula; ValueError where a command is unknown to the converter."""
+    latex = _LINE_SPACE.sub("", latex)  # the converter would print it
     if _ALIGNED.search(latex):  # not known to the converter; its lines are rows of their own here
-        latex = _LINE_SPACE.sub("", _ALIGNED.sub("", latex)).replace("&", "")
+        latex = _ALIGNED.sub("", latex).replace("&", "")
     tree = fromstring(convert(_SHARE.sub(r"^{\1\2/\3}", latex)))
     for node in tree.iter():
         node.tag = node.tag.rpartition("}")[2]

@@ -183,8 +183,10 @@ def test_every_notebook_is_a_chapter_with_what_it_shows():
 def test_a_formula_of_a_heading_is_signs_in_its_address_and_in_the_contents():
     markdown = Markdown(extensions=["toc"])
     html = markdown.convert(hooks.on_page_markdown("## The noise $I_1$"))
-    page = SimpleNamespace(toc=get_toc(markdown.toc_tokens))
-    assert hooks.on_page_content(html, page).startswith('<h2 id="the-noise-I_1">The noise <math>')
+    page = SimpleNamespace(toc=get_toc(markdown.toc_tokens), url="a.html")
+    searched = hooks.on_page_content(html, page)
+    assert ">I1</math>" in searched and "<msub>" not in searched
+    assert hooks.on_post_page(searched, page).startswith('<h2 id="the-noise-I_1">The noise <math><mrow><msub>')
     assert [(heading.title, heading.url) for heading in page.toc] == [("The noise I_1", "#the-noise-I_1")]
 
 
