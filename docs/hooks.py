@@ -134,8 +134,6 @@ def on_files(files: Any, config: Any) -> Any:
     for figure in FIGURE.finditer((ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")):
         made[f"figures/{figure['name']}.svg"] = drawn(figure["code"])
     made |= chapters(config["nav"]) | {f"theorems/{name}": text for name, text in sources(all_claims()).items()}
-    for claim in all_claims():
-        _ = claim.latex, claim.derivations()  # a claim keeps them
     for name, content in made.items():
         files.append(File.generated(config, name, content=content))
     of_claims = cache(lambda: pages(verdicts.result(), errata(), all_claims(), optima))
@@ -308,11 +306,15 @@ def _addresses(html: str) -> tuple[set[str], list[tuple[str, bool]]]:
 
 def _verdicts() -> Any:
     from fsl_num.claims.cache import Cache, default_folder
+    from fsl_num.claims.registry import claim
     from fsl_num.claims.runner import verify_all
     from fsl_num.cli.executors import cores, executor_at
 
+    def in_latex(outcome: Any) -> None:
+        _ = claim(outcome.claim_id).latex  # a claim keeps it, and there is time now
+
     with executor_at("processes", cores()) as executor:
-        return verify_all(executor=executor, cache=Cache(default_folder()))
+        return verify_all(executor=executor, cache=Cache(default_folder()), progress=in_latex)
 
 
 def font() -> bytes:
