@@ -84,13 +84,13 @@ class Located:
 
 
 def logarithm(values: Any) -> Array:
-    """The natural logarithm as rays name it: :data:`NOTHING` for 0.
+    """The natural logarithm as rays name it: :data:`NOTHING` for 0, and below 0 nan, for which no relation holds.
 
-    >>> logarithm([0.0, 1.0]).tolist()
-    [-700.0, 0.0]
+    >>> logarithm([0.0, 1.0, -1.0]).tolist()
+    [-700.0, 0.0, nan]
     """
     numbers = np.asarray(values, dtype=np.float64)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(numbers == 0.0, NOTHING, np.log(numbers))
 
 
