@@ -164,7 +164,7 @@ def _checked(
             yield kept
     if executor is None:
         for claim_id in missing:
-            yield from _verify_ids([claim_id], profile, seed, cache)[0]
+            yield from (outcome for outcome, _ in _verify_ids([claim_id], profile, seed, cache))
         return
     families: dict[str, list[str]] = {}
     for claim_id in missing:
@@ -173,13 +173,13 @@ def _checked(
     futures = {executor.submit(_verify_ids, family, profile, seed, cache): family for family in ordered}
     for future in as_completed(futures):
         try:
-            outcomes, derived = future.result()
+            outcomes = future.result()
         except (LostWorkersError, BrokenExecutor):
             for claim in map(claim_of, futures[future]):
                 yield Outcome(claim.id, claim.title, Verdict.UNKNOWN, False, (), (), 0.0, message=LOST)
             continue
-        for outcome, known in zip(outcomes, derived, strict=True):
-            claim_of(outcome.claim_id).take(known)
+        for outcome, derived in outcomes:
+            claim_of(outcome.claim_id).take(derived)
             if cache is not None:  # a worker on another machine could not keep it there
                 cache.put(claim_of(outcome.claim_id), profile, seed, outcome)
             yield outcome
@@ -187,18 +187,18 @@ def _checked(
 
 def _verify_ids(
     ids: Sequence[str], profile: str, seed: int, cache: Cache | None = None
-) -> tuple[list[Outcome], list[Mapping[str, Any]]]:
+) -> list[tuple[Outcome, Mapping[str, Any]]]:
     """Verify these claims, and keep each outcome as soon as it ends, so that a run that is killed is resumed there.
 
-    Also returned is what was derived of each, which whoever shows the claims would derive again.
+    Beside each is what was derived of the claim, which whoever shows it would derive again.
     """
     outcomes = []
-    for claim_id in ids:
-        outcome = verify_claim(claim_of(claim_id), profile, seed)
+    for claim in map(claim_of, ids):
+        outcome = verify_claim(claim, profile, seed)
         if cache is not None:
-            cache.put(claim_of(claim_id), profile, seed, outcome)
-        outcomes.append(outcome)
-    return outcomes, [claim_of(claim_id).derived for claim_id in ids]
+            cache.put(claim, profile, seed, outcome)
+        outcomes.append((outcome, claim.derived))
+    return outcomes
 
 
 def longest_first(families: list[list[str]], profile: str, cache: Cache | None) -> list[list[str]]:
