@@ -156,7 +156,7 @@ def test_a_claim_is_shown_whole(claim_id):
     shown = display(subject.latex)
     (node,) = Reader(shown).root.children
     assert 'class="formula source"' not in shown and node.attributes["data-tex"] == subject.latex
-    for text in (subject.wording, subject.title, *subject.assumptions):
+    for text in (subject.wording, subject.title, *subject.where, *subject.assumptions):
         if not re.search(r"\$[^$]+\$|`[^`]+`", text):
             words = seen(Texts()(text))
             assert letters(words, {"infinity": "∞", "sum": "∑"}) == letters(text, SIGNS)

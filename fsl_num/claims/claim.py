@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 from fsl_num.claims.borders import Sides
 from fsl_num.claims.formula_laws import order_mutants, order_statement, parts_of
 from fsl_num.claims.statements import Joint, Statement
+from fsl_num.claims.words import Where
 from fsl_sym.domain import REGIMES, Regime
 from fsl_sym.proof import AllOf, Derivation, Formula, Hypothesis
 from fsl_sym.proof.letters import declared, of_letters
@@ -149,7 +150,13 @@ class Claim:
         return tuple(
             f"${hypothesis.latex()}$" if isinstance(hypothesis, Formula) else str(hypothesis)
             for hypothesis in self.hypotheses
+            if not isinstance(hypothesis, Where)
         )
+
+    @property
+    def where(self) -> tuple[str, ...]:
+        """What its letters stand for, as texts."""
+        return tuple(str(known) for known in self.hypotheses if isinstance(known, Where))
 
     @cached_property
     def given(self) -> frozenset[Hypothesis]:

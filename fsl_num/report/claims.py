@@ -51,10 +51,8 @@ def card(claim: Claim, record: Outcome | None, *, mutants: bool = False, needs: 
     ]
     lines = [
         ("regimes", ", ".join(claim.regimes)),
-        *(
-            ("where" if isinstance(known, Where) else "hypothesis", plain(assumption))
-            for known, assumption in zip(claim.hypotheses, claim.assumptions, strict=True)
-        ),
+        *(("where", plain(letters)) for letters in claim.where),
+        *(("hypothesis", plain(assumption)) for assumption in claim.assumptions),
         ("probability", claim.probability),
         ("depends on", ", ".join(claim.depends)),
         ("corrected by", claim.corrected_by or ""),
@@ -100,7 +98,7 @@ def card_json(claim: Claim, record: Outcome | None) -> dict[str, Any]:
         "formula": str(claim.formula),
         "latex": claim.latex,
         "hypotheses": [str(known) for known in claim.hypotheses if not isinstance(known, Where)],
-        "where": [str(known) for known in claim.hypotheses if isinstance(known, Where)],
+        "where": list(claim.where),
         "probability": claim.probability or None,
         "depends": list(claim.depends),
         **{"formula_place" if name == "formula" else name: place for name, place in places(claim).items()},
