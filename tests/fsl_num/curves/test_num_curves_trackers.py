@@ -178,9 +178,9 @@ def test_what_is_no_log_of_steps_says_what_is_missing(tmp_path):
     ):
         read_curves(path)
     assert read_curve(path, columns={"lr": "eta"}).lr[0] == 3950.0
-    with pytest.raises(CurveError, match="this is no table, .* and no printed log"):
+    with pytest.raises(CurveError, match="this is no table of a header .* and no printed log"):
         read_curves(written(tmp_path / "run.log", ["Starting"], "[{0}/2000] train_loss={2} lr={1}".format))
-    with pytest.raises(CurveError, match="row 1: this is no table, .* and no printed log"):
+    with pytest.raises(CurveError, match="row 1: this is no table of a header .* and no printed log"):
         read_curves(written(tmp_path / "run.log", [], "[{0:06d}] lr={1} loss={2}".format))
 
 
