@@ -151,7 +151,7 @@ REFUSED = {
     "a comma in a step": ("step;lr;loss\n1,000;0,1;3,0\n2,000;0,1;2,5\n", "thousands or decimals", 2),
     "one column": ("step\n1\n2\n", "is one cell", None),
     "an open quotation mark": (changed(3, '200,"1e-3,2.5'), "quotation mark", None),
-    "lines of no kind": ("Loading model\n[step=1]\n    loss=2.5\n", "no table of .* and no printed log, whose lines", 2),
+    "lines of no kind": ("Loading model\n[step=1]\n    loss=2.5\n", "no table of .* printed log, whose lines", 2),
     "lines of epochs": ("Loading\n{'loss': 2.5, 'epoch': 0.1}\n" * 2, "an epoch is no step.*trainer_state.json", None),
     "epochs, and more": ("Loading it\n{'loss': 2.5, 'lr': 0.1, 'epoch': 0.1}\n" * 2, "epoch is no step", 2),
     "TensorBoard events": (b"\x18" + bytes(7) + b"\xa3\x7fK\"rest", "download its scalars", None),
