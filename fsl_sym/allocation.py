@@ -20,7 +20,7 @@ from functools import cache, cached_property
 from types import MappingProxyType
 from typing import Any, Final
 
-from sympy import Symbol, factor
+from sympy import Symbol
 
 from fsl_sym.algebra.printing import latex
 from fsl_sym.allocation_derivation import allocation_derivations
@@ -296,8 +296,7 @@ def _regime(solution: ExponentSolution, regime: Regime | PowerRegime) -> Allocat
     def simplified(orders: OrderRange) -> OrderRange:
         for values in steps:
             orders = orders.subs(values) if values else orders
-        ends = (orders.lower, orders.upper)
-        return OrderRange(*(None if end is None else Order(factor(end.power), factor(end.log_power)) for end in ends))
+        return OrderRange(*(None if end is None else end.factored() for end in (orders.lower, orders.upper)))
 
     quantities = {"excess_risk": simplified(OrderRange(region.loss, region.loss))}
     for name, symbol in QUANTITIES.items():

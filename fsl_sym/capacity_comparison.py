@@ -37,7 +37,7 @@ def fixed_task_order(
     Raises ValueError for unknown names, KeyError for a quantity that the schedule does not have.
     """
     order = getattr(optimal_allocation(schedule, budget).regime(regime).quantities[quantity], end)
-    return Order(*(factor(simplified(exponent.subs(ONE_TASK))) for exponent in (order.power, order.log_power)))
+    return Order(*(simplified(exponent.subs(ONE_TASK)) for exponent in (order.power, order.log_power))).factored()
 
 
 @cache  # several claims compare the same risks

@@ -32,7 +32,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from sympy import And, Expr, Gt, Integer, Lt, Rational, Symbol, factor
+from sympy import And, Expr, Gt, Integer, Lt, Rational, Symbol
 
 from fsl_sym.exponents.solve import ExponentSolution, Region, optimal_exponents
 from fsl_sym.order import Order
@@ -82,7 +82,7 @@ class Phase:
     @property
     def least(self) -> Order:
         """The order of the least excess risk in C."""
-        return Order(factor(self.region.loss.power), factor(self.region.loss.log_power))
+        return self.region.loss.factored()
 
     def contains(self, point: Mapping[Symbol, Any]) -> bool:
         """Whether an exact point (s, beta) lies in the phase."""

@@ -21,7 +21,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
 
-from sympy import Expr, Integer, Symbol, factor, oo
+from sympy import Expr, Integer, Symbol, oo
 
 from fsl_sym.domain import Regime
 from fsl_sym.exponents.certificate import Certificate, certificate_at, proves
@@ -129,9 +129,10 @@ def written(order: Order) -> Order:
     >>> written(Order(-(1 + s) / 2)), written(Order(s**2 / (s + s**2)))
     (Order(power=-s/2 - 1/2, log_power=0), Order(power=s/(s + 1), log_power=0))
     """
-    # sympy multiplies a number into a sum wherever it evaluates, and factor takes it out again
-    factors = (factor(exponent) for exponent in (order.power, order.log_power))
-    return Order(*(exponent.func(*exponent.args) if exponent.args else exponent for exponent in factors))
+    # sympy multiplies a number into a sum wherever it evaluates, and factoring takes it out again
+    factors = order.factored()
+    exponents = (factors.power, factors.log_power)
+    return Order(*(exponent.func(*exponent.args) if exponent.args else exponent for exponent in exponents))
 
 
 def _certificates(laws: Iterable[Law], regime: Regime | PowerRegime) -> tuple[Certificate, ...]:

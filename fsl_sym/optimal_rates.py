@@ -15,7 +15,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Final
 
-from sympy import Eq, Expr, Integral, Min, Symbol, factor, sqrt
+from sympy import Eq, Expr, Integral, Min, Symbol, sqrt
 
 from fsl_sym.domain import EDGE, HARD, REGIMES, Regime
 from fsl_sym.exponents.solve import Region, optimal_exponents
@@ -89,7 +89,7 @@ def _least(program: tuple[Any, ...], name: str, regime: Regime) -> Derivation:
     law, chosen, grown, constraints = program
     region = _region(program, regime)
     least = region.loss.subs(regime.edge) if regime is EDGE else region.loss
-    order = Order(factor(least.power), factor(least.log_power))
+    order = least.factored()
     rule = Optimal(region.certificates, regime, chosen, grown, constraints, order)
     step = Step(law, order.as_expr(grown), rule, f"{regime.name}: {regime.condition}")
     return Derivation(f"least risk, {name}, {regime.name}", "The least risk of all rates", (step,))

@@ -11,14 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
-from sympy import Expr, Float, Integer, Symbol, log
+from sympy import Expr, Float, Integer, Symbol, factor, log
 
 from fsl_sym.algebra.equality import simplified
 from fsl_sym.algebra.printing import latex
 from fsl_sym.domain import REGIMES, Regime
 from fsl_sym.values import as_expression, assigned, entries, instance_of, letter
+
+_factored = lru_cache(maxsize=4096)(factor)  # the tables of many laws have the same exponents
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,15 @@ class Order:
     def subs(self, values: Any) -> Order:
         """The order with parameters replaced."""
         return Order(*(exponent.subs(assigned(values)) for exponent in (self.power, self.log_power)))
+
+    def factored(self) -> Order:
+        """The same with its exponents as products.
+
+        >>> from fsl_sym.symbols import s
+        >>> Order(1 / s - 1).factored()
+        Order(power=-(s - 1)/s, log_power=0)
+        """
+        return Order(_factored(self.power), _factored(self.log_power))
 
     def compare(self, other: Order, regime: Regime | None = None) -> int | None:
         """1, 0 or -1 as this order grows faster than, like, or slower than the other all over the regime.

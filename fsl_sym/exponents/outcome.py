@@ -117,7 +117,7 @@ class Optimiser:
             ends = []
             for maximise in (False, True):
                 self.clock.check()
-                candidates = [self._end(index, best, values, coordinate, maximise) for index in tied]
+                candidates = [self._end(index, bases[index], best, values, coordinate, maximise) for index in tied]
                 extreme = max if maximise else min
                 pick = extreme(candidates, key=lambda candidate: values.triple(candidate.point[coordinate]))
                 end = pick.point[coordinate]
@@ -137,11 +137,13 @@ class Optimiser:
             values.point,
         )
 
-    def _end(self, index: int, best: ElementTriple, values: Values, coordinate: int, maximise: bool) -> Basis:
+    def _end(
+        self, index: int, least: Basis, best: ElementTriple, values: Values, coordinate: int, maximise: bool
+    ) -> Basis:
         key = (index, best)
         if key not in self._capped:
             self._capped[key] = self._programmes[index].capped(best)
-        return self._capped[key].optimum(values, coordinate, maximise)
+        return self._capped[key].optimum(values, coordinate, maximise, least)
 
     def _gap(self, left: ElementTriple, right: ElementTriple) -> ElementTriple:
         parts = [self.arithmetic.minus(mine, theirs) for mine, theirs in zip(left, right, strict=True)]

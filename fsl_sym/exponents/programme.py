@@ -150,18 +150,41 @@ class Programme:
         cap = self.arithmetic.row(coefficients, (-ceiling[0], -ceiling[1], -ceiling[2]))
         return Programme(self.law, (*self.rows, cap), self.arithmetic)
 
-    def optimum(self, values: Values, coordinate: int = 0, maximise: bool = False) -> Basis:
-        """The optimal basis at an exact point, symbolic; bases met before are tried first."""
+    def optimum(self, values: Values, coordinate: int = 0, maximise: bool = False, least: Basis | None = None) -> Basis:
+        """The optimal basis at an exact point, symbolic; bases met before are tried first.
+
+        ``least``: the basis of the least loss there, where the last row caps the loss at it.
+        """
         known = self._bases.setdefault((coordinate, maximise), [])
         for basis in known:
             if basis.holds(values):
                 return basis
+        beside = None if least is None else self._beside(least, values, coordinate, maximise)
+        if beside is not None and (basis := self._symbolic(Optimum(beside), coordinate, maximise)).holds(values):
+            known.append(basis)
+            return basis
         matrix, right = zip(*map(values.row, self.rows), strict=True)
         basis = self._symbolic(solve(matrix, right, coordinate, maximise), coordinate, maximise)
         if not basis.holds(values):
             raise AssertionError(f"the optimal basis {basis.rows} fails its own conditions at {values.point}")
         known.append(basis)
         return basis
+
+    def _beside(self, least: Basis, values: Values, coordinate: int, maximise: bool) -> tuple[int, ...] | None:
+        """The basis of the least loss with the cap in the place of the row that keeps the multipliers from being < 0.
+
+        It is optimal where the least loss has one place. With t of the cap the multiplier of row i is w_i + t p_i, with
+        w and p the multipliers of the coordinate and of the loss; t is the least with which none is negative. None
+        where no t is large enough: then the coordinate may have a range.
+        """
+        sign = -1 if maximise else 1
+        weights, prices = ([values(entry) for entry in least.inverse[place]] for place in (coordinate, 0))
+        low = [place for place, weight in enumerate(weights) if sign * weight < 0]
+        if not all(prices[place] > 0 for place in low):
+            return None
+        leaving = max(low, key=lambda place: -sign * weights[place] / prices[place], default=None)
+        cap = len(self.rows) - 1
+        return tuple(cap if place == leaving else row for place, row in enumerate(least.rows))
 
     def _symbolic(self, optimum: Optimum, coordinate: int, maximise: bool) -> Basis:
         field, arithmetic = self.law.field, self.arithmetic

@@ -19,7 +19,7 @@ from functools import cached_property
 from numbers import Real
 from typing import Any
 
-from sympy import And, Eq, Ge, Gt, Le, Lt, Ne, Rational, Symbol, factor, true
+from sympy import And, Eq, Ge, Gt, Le, Lt, Ne, Rational, Symbol, true
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
@@ -365,7 +365,7 @@ def _read(formulas: Formulas, law: Law) -> tuple[Order, dict[Symbol, OrderRange]
     def order(triple: ElementTriple) -> Order | None:
         if triple[0]:
             return None
-        return Order(*(factor(law.expression(part)) for part in triple[1:]))
+        return Order(*map(law.expression, triple[1:])).factored()
 
     loss = order(formulas.loss)
     assert loss is not None  # the optimiser refuses unbounded losses
