@@ -272,7 +272,15 @@ def on_post_build(config: Any) -> None:
 
 def broken_links(site: Path) -> Iterator[str]:
     """The links between pages of a folder that lead to no file or no element, and those to a network for loading."""
-    pages = {path.resolve(): _addresses(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
+    pages = {path: _addresses(path.read_text(encoding="utf-8")) for path in site.resolve().rglob("*.html")}
+
+    @cache
+    def target_of(folder: Path, link: str) -> tuple[Path, bool]:
+        """The file that a link from a folder leads to, and whether there is one."""
+        target = (folder / unquote(link)).resolve()
+        target = target / "index.html" if target.is_dir() else target
+        return target, target.exists()
+
     for path, (_, links) in pages.items():
         for link, loaded in links:
             parts = urlsplit(link)
@@ -280,9 +288,8 @@ def broken_links(site: Path) -> Iterator[str]:
                 if loaded and parts.scheme != "data":
                     yield f"{path.name} loads {link} from a network"
                 continue
-            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
-            target = target / "index.html" if target.is_dir() else target
-            if not target.exists():
+            target, there = target_of(path.parent, parts.path) if parts.path else (path, True)
+            if not there:
                 yield f"{path.name}: {link}"
             elif parts.fragment and target in pages and unquote(parts.fragment) not in pages[target][0]:
                 yield f"{path.name}: {link} (no such element)"

@@ -54,7 +54,7 @@ def source_place(function: Any) -> Place | None:
     function = _unwrapped(function)
     if not (inspect.isfunction(function) or inspect.ismethod(function) or inspect.isclass(function)):
         function = type(function)  # an object that is called: its class is where it is written
-    path = Path(inspect.getsourcefile(function) or inspect.getfile(function)).resolve()
+    path = _file(inspect.getsourcefile(function) or inspect.getfile(function))
     return _place(function.__qualname__, path, inspect.getsourcelines(function)[1])
 
 
@@ -81,7 +81,7 @@ def _statement(claim: Claim) -> tuple[Place | None, Place | None]:
     if not (file := file_of(claim.id)):
         return None, None
     module = sys.modules[file]
-    path = Path(module.__file__ or "").resolve()
+    path = _file(module.__file__ or "")
     for call in _calls(path):
         keywords = {keyword.arg: keyword.value for keyword in call.keywords}
         first = call.args[0] if call.args else keywords.get("id")
@@ -126,7 +126,7 @@ def _formula(node: ast.expr, module: ModuleType, name: str) -> Place:
         definition = _definition(around, named.attr) if isinstance(around, ModuleType) else None
     else:
         definition = _definition(module, named.id) if isinstance(named, ast.Name) else None
-    here = _place(name, Path(module.__file__ or "").resolve(), node.lineno)
+    here = _place(name, _file(module.__file__ or ""), node.lineno)
     # same_order(...) and its like, made elsewhere: the formula is what stands here
     return (
         here if definition is None or isinstance(node, ast.Call) and definition["file"] != here["file"] else definition
@@ -135,7 +135,7 @@ def _formula(node: ast.expr, module: ModuleType, name: str) -> Place:
 
 def _definition(module: ModuleType, name: str) -> Place | None:
     """Where a name of a module is defined, followed through imports."""
-    path = Path(module.__file__ or "").resolve()
+    path = _file(module.__file__ or "")
     for node in _parsed(path).body:
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in PACKAGES:
             for alias in node.names:
@@ -218,6 +218,12 @@ def _unwrapped(function: Any) -> Any:
     while isinstance(function, functools.partial):
         function = function.func
     return inspect.unwrap(function) if callable(function) else function
+
+
+@functools.cache
+def _file(name: str) -> Path:
+    """Where a source is; the system is asked once for each, not for each claim."""
+    return Path(name).resolve()
 
 
 def _place(name: str, path: Path, line: int) -> Place:
