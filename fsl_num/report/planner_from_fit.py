@@ -164,7 +164,7 @@ class _Asked:
         for best in np.unique(at):
             steps = float(choices[best, _STEPS])
             ends = [max(int(0.5 * steps), self.warmup + _SHORTEST), int(2 * steps)]
-            bound = self.fit.law.bind([_plan(choices[best], end, self.warmup) for end in ends])
+            bound = self.fit.law.bind([_plan(choices[best], end, self.warmup) for end in ends], "fit")
             for draw in np.flatnonzero(at == best):
                 early, late = np.maximum(bound.losses(self.draws[draw]) - self.draws[draw, level], _NOTHING)
                 powers[draw] = math.log(late / early) / math.log(ends[1] / ends[0])
