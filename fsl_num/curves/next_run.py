@@ -25,7 +25,7 @@ import numpy as np
 from fsl_num.curves.misfit import OWN, States
 from fsl_num.curves.plan import Plan, as_plan
 from fsl_num.curves.posterior import half_width
-from fsl_num.curves.predict import check_peak
+from fsl_num.curves.predict import check_peak, predict
 from fsl_num.curves.result import FitResult
 from fsl_num.results import Result, percent
 from fsl_num.schedules import step_rates
@@ -85,13 +85,15 @@ class NextRun(Result):
 
     ``candidates`` are sorted by the half-width that they leave. ``targets``: the schedules whose final losses are asked
     for; ``before``: the half-width of the interval now, relative to the loss (of several targets the
-    root mean square); ``level``: nominal, of the interval.
+    root mean square); ``level``: nominal, of the interval. ``extrapolated``: in which ways the targets lie beyond the
+    runs fitted; what the candidates would leave is what the law says of it there.
     """
 
     targets: tuple[Plan, ...]
     before: float
     level: float
     candidates: tuple[Candidate, ...]
+    extrapolated: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"NextRun({self.sentence})"
@@ -148,7 +150,7 @@ class NextRun(Result):
             for row in self.as_rows()
         )
         return (
-            f"<p>{html.escape(self.sentence)}</p><table><tr><th>next run</th><th>steps</th><th>peak</th>"
+            f"<p>{html.escape(' '.join((self.sentence, *self.extrapolated)))}</p><table><tr><th>next run</th><th>steps</th><th>peak</th>"
             f"<th>interval after it</th><th>gain a step</th></tr>{cells}</table>"
         )
 
@@ -215,7 +217,8 @@ def next_run(
         left = _left(fit, plan, errors)
         measured.append(Candidate(name, plan, float(plan.rates.size), width(left), 1.0 - sum(left) / sum(now)))
     measured.sort(key=lambda candidate: (candidate.half_width, candidate.cost))
-    return NextRun(tuple(targets), width(now), level, tuple(measured))
+    beyond = dict.fromkeys(sentence for plan in targets for sentence in predict(fit, plan, None).extrapolated)
+    return NextRun(tuple(targets), width(now), level, tuple(measured), tuple(beyond))
 
 
 @lru_cache(maxsize=1)

@@ -87,14 +87,9 @@ class Prediction(Result):
         return " ".join(self.sentences)
 
     @property
-    def sentences(self) -> tuple[str, ...]:
-        """How far to trust it: a sentence for each way in which the schedule lies beyond the runs fitted."""
-        said, mean = [], math.inf if self.mean_half_width is None else self.mean_half_width
-        if ENOUGH < mean < math.inf:
-            said.append(
-                "The runs fitted do not determine the final loss under this schedule: fit another run whose learning"
-                " rate does what this one does."
-            )
+    def extrapolated(self) -> tuple[str, ...]:
+        """A sentence for each way in which the schedule lies beyond the runs fitted."""
+        said = []
         if self.other_peak > _OTHER_PEAK:
             said.append(
                 f"Its peak rate is {times(self.other_peak)} times off those of the runs fitted: a law fitted to one"
@@ -114,6 +109,18 @@ class Prediction(Result):
             said.append(
                 f"It reaches {times(self.beyond)} times the intrinsic time (sum of the learning rates) of the runs"
                 " fitted: nothing measured says that the law holds so far out."
+            )
+        return tuple(said)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """How far to trust it: whether the runs fitted determine it, and in which ways it lies beyond them."""
+        said, mean = list(self.extrapolated), math.inf if self.mean_half_width is None else self.mean_half_width
+        if ENOUGH < mean < math.inf:
+            said.insert(
+                0,
+                "The runs fitted do not determine the final loss under this schedule: fit another run whose learning"
+                " rate does what this one does.",
             )
         if not said and self.upper is None:
             said.append(

@@ -29,7 +29,8 @@ def next_run_text(proposal: NextRun) -> list[Any]:
     ]
     head = ("next run", "peak lr", "interval after it", "parameters learnt", "gain (1e-6 a step)")
     unlisted = len(proposal.candidates) - len(rows)
-    parts: list[Any] = [Text(proposal.sentence), "", table(head, rows, right=range(1, 5))]
+    words = map(Text, (proposal.sentence, *proposal.extrapolated))
+    parts: list[Any] = [*words, "", table(head, rows, right=range(1, 5))]
     return [*parts, f"and {unlisted} more that leave wider intervals"] if unlisted > 0 else parts
 
 
@@ -38,6 +39,7 @@ def next_run_json(proposal: NextRun) -> dict[str, Any]:
     return {
         "proposed": proposal.proposed.name,
         "sentence": proposal.sentence,
+        "extrapolated": list(proposal.extrapolated),
         "before": proposal.before,
         "level": proposal.level,
         "candidates": proposal.as_rows(),

@@ -124,6 +124,17 @@ def test_a_proposal_shows_its_sentence(constant):
     assert repr(found) == f"NextRun({found.sentence})"
 
 
+def test_it_is_said_how_far_a_target_lies_beyond_the_runs_fitted(constant):
+    candidates = {"cosine": plan("cosine")}
+    assert next_run(constant, plan("wsd"), candidates).extrapolated == ()
+    found = next_run(constant, {"far": plan("wsd", 4 * SIZE, 3 * PEAK), "near": plan("wsd")}, candidates)
+    peak, length = found.extrapolated
+    assert peak.startswith("Its peak rate is 3 times off") and length.startswith("It reaches 11 times the intrinsic")
+    assert next_run_json(found)["extrapolated"] == [peak, length]
+    assert [peak, length] == [str(part) for part in next_run_text(found)[1:3]]
+    assert length in as_html(found)
+
+
 def test_wide_intervals_are_percents_without_powers_of_ten():
     found = next_run(fit(run("constant"), prior_width=10.0), plan("wsd", peak=100 * PEAK))
     assert found.before > 1.0 and "e+" not in found.sentence + as_html(found)
