@@ -149,8 +149,9 @@ class NextRun(Result):
             f"<td>+-{percent(row['half_width'])}</td><td>{row['gain_per_step']:.2g}</td></tr>"
             for row in self.as_rows()
         )
+        words = html.escape(" ".join((self.sentence, *self.extrapolated)))
         return (
-            f"<p>{html.escape(' '.join((self.sentence, *self.extrapolated)))}</p><table><tr><th>next run</th><th>steps</th><th>peak</th>"
+            f"<p>{words}</p><table><tr><th>next run</th><th>steps</th><th>peak</th>"
             f"<th>interval after it</th><th>gain a step</th></tr>{cells}</table>"
         )
 
