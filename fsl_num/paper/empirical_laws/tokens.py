@@ -16,7 +16,7 @@ from fsl_sym.symbols import B, D, K
 _length = Symbol("L", positive=True)
 TOKENS: Final[Stated] = (
     within(D, K * B * _length, 2 * B * _length),
-    (equals(D, 2 * 10**10), equals(K, 33907), equals(B, 288), equals(_length, 2048), "two steps are left for counting"),
+    (equals(D, 2 * 10**10), equals(K, 33907), equals(B, 288), equals(_length, 2048)),
 )
 STEPS, BATCH, LENGTH = 33907, 288, 2048
 """Steps and sequences a step as printed; tokens a sequence, which is not printed: the power of 2 that fits."""
@@ -67,7 +67,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "fig:different-step-fit-lrs", "fig:different-step-fit-lrs", 1699, "steps of 10B to 80B tokens, as printed",
         "17k, 34k, 68k and 134k steps are 10B, 20B, 40B and 80B tokens, all numbers rounded as printed.",
-        token_steps(134000), ("one batch size for all", equals(B, 288), equals(_length, 2048)),
+        token_steps(134000), (equals(B, 288), equals(_length, 2048)),
         lambda sample: _steps(134e3), _steps_statement, regimes=("easy",),
         corrected_by="fig:different-step-fit-lrs/corrected", family="tokens",
         quoted="17k, 34k, 68k and 134k (corresponding to 10B, 20B, 40B and 80B tokens respectively)",
@@ -75,7 +75,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "fig:different-step-fit-lrs/corrected", "fig:different-step-fit-lrs", 1699, "steps of 10B to 80B tokens",
         "The last is 136k steps.", token_steps(136000),
-        ("one batch size for all", equals(B, 288), equals(_length, 2048)),
+        (equals(B, 288), equals(_length, 2048)),
         lambda sample: _steps(136e3), _steps_statement, regimes=("easy",),
         instances=lambda sample: [{B: BATCH, _length: LENGTH}],
         role="corrected", family="tokens",

@@ -19,7 +19,16 @@ from fsl_num.model import Model
 from fsl_num.paper.block_constants import AS_A_POWER, exact_powers
 from fsl_num.paper.functional.formulas import LAW
 from fsl_num.paper.functional.runs import bound, moderate_size
-from fsl_num.paper.hypotheses import INFINITE, MODEL, VOLTERRA, every, located, of_infinite_size
+from fsl_num.paper.hypotheses import (
+    INFINITE,
+    MODEL,
+    SCHEDULES,
+    VOLTERRA,
+    every,
+    located,
+    of_constant_rate,
+    of_infinite_size,
+)
 from fsl_num.paper.statements import Between, multiple_of, power_law
 from fsl_num.schedules import Constant
 from fsl_num.spectrum import trace
@@ -226,9 +235,9 @@ CLAIMS: tuple[Claim, ...] = (
         "with gamma <= gamma_max, A = sup_u R(u)/(gamma_max K_M(u)), R the resolvent of gamma_max K_M. The lower "
         "constant is reached as gamma tends to 0; A for a signal that ends at once and constant gamma_max.",
         AllOf(OF_TWICE),
-        (MODEL, *VOLTERRA, "c = 0.2 and 0.45", "sigma^2 = 0 and 1e6", "adversarial schedules",
+        (MODEL, *VOLTERRA, "c = 0.2 and 0.45", "sigma^2 = 0 and 1e6", SCHEDULES("adversary"),
          exact_powers("R and K are those of whatever spectrum; the numbers are computed for these")),
-        located(every({"c": RATES, "sigma^2": NOISES}))(adversary),
+        located({**every({"c": RATES, "sigma^2": NOISES}), SCHEDULES.name: "adversary"})(adversary),
         _best, derive=best_constant_derivations, role="own", depends=("ineq: inf_sum",),
     ),
     Claim(
@@ -236,9 +245,9 @@ CLAIMS: tuple[Claim, ...] = (
         "For constant gamma, M infinite and t to infinity 2 E/law tends to 1/(1-c) for label noise, to 1/(1-c^2) for "
         "the signal when s < 2 - 1/beta, and to 1/(1-c)^2 when s > 2 - 1/beta; c = gamma tr(H)/2.",
         AllOf(LIMITS),
-        (MODEL, INFINITE, "gamma constant", "c = 0.1, 0.5, 0.8", "t = 1e24", exact_powers(AS_A_POWER),
+        (MODEL, INFINITE, SCHEDULES("constant"), "c = 0.1, 0.5, 0.8", "t = 1e24", exact_powers(AS_A_POWER),
          at_least(Abs(s - 2 + 1 / beta), Rational(1, 8))),
-        of_infinite_size(limits), _limit, derive=resolvent_limit, role="own", moved=_parted,
+        of_constant_rate(of_infinite_size(limits)), _limit, derive=resolvent_limit, role="own", moved=_parted,
     ),
     Claim(
         "ass:fsl/threshold", "ass:fsl", 472, "how small the learning rate has to be",
@@ -246,8 +255,9 @@ CLAIMS: tuple[Claim, ...] = (
         "1/(1-c) for label noise and for s < 2 - 1/beta, like 1/(1-c)^2 for s > 2 - 1/beta. 'Sufficiently small' is "
         "c < 1; at c = 1 the risk is no longer bounded by the law.",
         AllOf(THRESHOLDS),
-        (MODEL, INFINITE, "gamma constant", "t = 1e40", exact_powers(AS_A_POWER),
+        (MODEL, INFINITE, SCHEDULES("constant"), "t = 1e40", exact_powers(AS_A_POWER),
          at_least(Abs(s - 2 + 1 / beta), Rational(1, 8))),
-        of_infinite_size(threshold_rays), _threshold, derive=resolvent_limit, role="own", moved=_parted,
+        of_constant_rate(of_infinite_size(threshold_rays)), _threshold, derive=resolvent_limit, role="own",
+        moved=_parted,
     ),
 )  # fmt: skip

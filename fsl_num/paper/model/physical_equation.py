@@ -14,6 +14,7 @@ from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.words import Where
 from fsl_num.model import Model as PowerLaw
 from fsl_num.paper.hypotheses import FEATURES as FEATURE_LAWS
+from fsl_num.paper.hypotheses import PROJECTIONS, SCHEDULES
 from fsl_num.paper.model import formulas
 from fsl_num.paper.model.formulas import ANY, CASES, EXACT
 from fsl_num.paper.model.gradients import BATCH, NOISE, PHI, STEP, cases, of_cases, weight_moments
@@ -85,9 +86,8 @@ def grid_risks(sample: Sample) -> Located:
     problem = Regression(PowerLaw(s=s, beta=beta, size=MODEL, noise=NOISE), features=FEATURES, family=family)
     rates = np.array(GRID_RATES)
     risks = {"E": exact_risk(problem, rates, every=1).excess_risk[1:]}
-    return Located(
-        risks, {FEATURE_LAWS.name: family, "eta": rates, "t": rates, "gamma": rates, "B": 1.0, "K": rates.size}
-    )
+    kinds = {FEATURE_LAWS.name: family, PROJECTIONS.name: "first", SCHEDULES.name: "exp-decay"}
+    return Located(risks, {**kinds, "eta": rates, "t": rates, "gamma": rates, "B": 1.0, "K": rates.size})
 
 
 def _scheme(sample: Sample, lengths: tuple[float, ...]) -> Array:
@@ -125,7 +125,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "sub:the_sde_modeling/physical-drift", "sub:the_sde_modeling", 1342, "the drift in physical time, as printed",
         "The drift is -phi grad R dt, with t the intrinsic time, dt = phi dtau: phi enters twice.",
-        PRINTED_DRIFT, (*CASES, Where("m is the mean of v, g that of the gradient of the risk")),
+        PRINTED_DRIFT, (*CASES, Where("m is the mean of v; g is that of the gradient of the risk")),
         of_cases(weight_moments),
         table(partial(physical_formula, sign=-PHI), EXACT, {}), corrected_by="eqn: sde",
         family="gradients",
@@ -136,7 +136,7 @@ CLAIMS: tuple[Claim, ...] = (
         "sub:the_sde_modeling/grid", "sub:the_sde_modeling", 1351, "SGD as a scheme in intrinsic time, as printed",
         "SGD is the scheme of Euler and Maruyama on the grid t_k = sum_{j=0}^k eta_j.",
         PRINTED_GRID,
-        (*ANY, FEATURE_LAWS("gaussian"), "learning rates that fall", "K = 8"), grid_risks,
+        (*ANY, FEATURE_LAWS("gaussian"), PROJECTIONS("first"), SCHEDULES("exp-decay"), "K = 8"), grid_risks,
         table(partial(scheme_formula, shift=1), EXACT, {}),
         corrected_by="sub:the_sde_modeling/grid-corrected", family="moments",
         quoted=r"\{t_k=\sum_{j=0}^{k}\eta_j\}_{k\in\NN}",
@@ -146,7 +146,7 @@ CLAIMS: tuple[Claim, ...] = (
         "The scheme on t_k = sum_{j=0}^{k-1} eta_j, with noise of covariance (eta_k/B_k) Sigma in a step eta_k, has "
         "the risks of SGD, step by step.",
         GRID[0],
-        (*ANY, FEATURE_LAWS("gaussian"), "learning rates that fall", "K = 8", *GRID[1]), grid_risks,
+        (*ANY, FEATURE_LAWS("gaussian"), PROJECTIONS("first"), SCHEDULES("exp-decay"), "K = 8", *GRID[1]), grid_risks,
         table(scheme_formula, EXACT, {"the index shifted": {"shift": 1}}),
         derive=lambda: (stochastic.grid_derivation(), *stochastic.intrinsic_scheme_derivation()),
         family="moments", role="corrected",

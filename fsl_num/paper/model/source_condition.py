@@ -15,7 +15,7 @@ from fsl_num.claims.statements import Joint, Ray
 from fsl_num.claims.words import Where
 from fsl_num.paper.hypotheses import SPECTRUM, TARGET, located
 from fsl_num.paper.model.formulas import DELTA, EXACT, TERMS
-from fsl_num.paper.model.spaces import LAST, SIZE, basis, log_law, log_sums, own_eigenvalues
+from fsl_num.paper.model.spaces import FUNCTIONS, LAST, SIZE, basis, log_law, log_sums, of_functions, own_eigenvalues
 from fsl_num.paper.model.tables import Numbers, table
 from fsl_num.paper.statements import power_law
 from fsl_num.simulate.sobolev import measured_source_exponent
@@ -55,7 +55,7 @@ def source_sums(sample: Sample) -> Mapping[str, Any]:
     sums: dict[str, Any] = {}
     for name, r in (("below", s - delta), ("at", s), ("above", s + delta)):
         values = log_sums(1.0 + beta * (s - r), [float(log) for log in logs])
-        sums[name] = [Ray(name, logs, {"N": logs}, values)]
+        sums[name] = [Ray(name, logs, {"J": logs}, values)]
     a = coefficients(sample)["a_j"]
     sums["terms"] = {"a_j^2/lambda_j^r": a**2 / own_eigenvalues(sample) ** (s - delta)}
     return sums
@@ -102,9 +102,9 @@ def _source_statement(sample: Sample) -> Joint:
     rise = sample.point[1] * sample.point[0] / 3.0
     return Joint(
         {
-            "below": power_law("upper", N=0.0),
-            "at": log_law(),
-            "above": power_law(N=rise),
+            "below": power_law("upper", J=0.0),
+            "at": log_law("J"),
+            "above": power_law(J=rise),
             "terms": table(source_terms, EXACT, {"as printed": {"printed": True}, "the sign": {"sign": -1.0}})(sample),
         }
     )
@@ -115,7 +115,7 @@ CLAIMS: tuple[Claim, ...] = (
         "ass:source", "ass:source", 356, "the coefficients of the target",
         "f* = sum_j a_j phi^_j with |a_j| = |theta_j| lambda_j^(1/2) = j^(-1/2) lambda_j^(s/2) = j^(-(s beta + 1)/2).",
         equals(COEFFICIENT, j ** (-(s * beta + 1) / 2)),
-        (SPECTRUM, TARGET, "features sqrt(lambda_j) times trigonometric functions"), coefficients,
+        (SPECTRUM, TARGET, FUNCTIONS("trigonometric")), of_functions(coefficients),
         table(coefficient_formula, EXACT, {
             "lambda_j^s": {"power": 1.0}, "theta_j itself": {"shift": -0.5}, "j^-1": {"index": 1.0}}),
         derive=kernel_spaces.coefficient_derivation, family="spaces",
@@ -134,7 +134,7 @@ CLAIMS: tuple[Claim, ...] = (
         "another order (e_k at the place k^2) the same function has alpha/2.",
         equals(difficulty(_f, _one), difficulty(_f, _other)),
         (SPECTRUM, TARGET, Where("alpha(f, phi) is alpha read off the coefficients of f on the features phi"),
-         "one function in two orders of one orthonormal system"),
+         Where("psi is phi in another order")),
         partial(difficulties, spread=True), table(difficulty_formula, READ, {}),
         corrected_by="ass:source/one-order", family="spaces",
         quoted="depends only on the target function itself and is independent of the model spectrum",
@@ -143,7 +143,7 @@ CLAIMS: tuple[Claim, ...] = (
         "ass:source/one-order", "ass:source", 366, "alpha for features of one order, whatever their spectrum",
         "Among features with the same functions phi^_j in the same order alpha is a number of the target, and s = "
         "alpha/beta for every beta.",
-        equals(s, difficulty(_f) / beta), (SPECTRUM, TARGET, "one orthonormal system in one order"),
+        equals(s, difficulty(_f) / beta), (SPECTRUM, TARGET, Where("alpha(f) is alpha on features of one order")),
         partial(difficulties, spread=False),
         table(difficulty_formula, READ, {"alpha/2": {"half": 0.5}, "s = alpha": {"relative": False}}),
         family="spaces", role="corrected",
@@ -156,7 +156,7 @@ CLAIMS: tuple[Claim, ...] = (
             at_most(Sum(COEFFICIENT**2 / (j**-beta) ** (s - DELTA), (j, 2, TERMS)), 1 / (beta * DELTA)),
             at_most(log(TERMS + 1), Sum(COEFFICIENT**2 / (j**-beta) ** s, (j, 1, TERMS))),
         )),
-        (SPECTRUM, TARGET, "J as large as numbers go", "delta = s/3"),
+        (SPECTRUM, TARGET, "delta = s/3"),
         _with_delta(source_sums), _source_statement, derive=kernel_spaces.source_derivation, depends=("ass:source",),
         family="spaces",
         quoted=r"There exists some $s>0$ such that $f^* \in \mathcal{H}_K^s$",

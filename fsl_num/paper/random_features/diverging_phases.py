@@ -19,6 +19,7 @@ from sympy import Rational
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.statements import Joint, Ray, Statement
+from fsl_num.paper.hypotheses import ORDER_OF_LAW, located
 from fsl_num.paper.random_features.phases import formula
 from fsl_num.validation import Array
 from fsl_sym.proof import same_order
@@ -161,9 +162,8 @@ def _claim(claim_id: str, name: str) -> Claim:
     return Claim(
         claim_id, "thm: fsl-random", 627, f"random features, phase {name}",
         f"Ours, after the followers: {_TEXTS[name]}", partial(formula, name),
-        ("s > 0", "beta < 1", "N = 2 M", "no label noise, a batch size that stays",
-         "the law of random features: its terms in the mean"),
-        partial(_rays, name), partial(_says, name), partial(_mutants, name),
+        ("s > 0", "beta < 1", "N = 2 M", "sigma = 0, B = 1", ORDER_OF_LAW),
+        located({"sigma": 0.0, "B": 1.0})(partial(_rays, name)), partial(_says, name), partial(_mutants, name),
         regimes=("easy",), own=partial(_points, name), role="own", depends=("thm: fsl-random/corrected",),
     )  # fmt: skip
 

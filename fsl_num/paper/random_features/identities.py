@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from fsl_num.claims.claim import Sample
+from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.statements import Sharp
-from fsl_num.paper.hypotheses import located
+from fsl_num.paper.hypotheses import PROJECTIONS, located
 from fsl_num.validation import Array
 
 Point = tuple[Any, ...]
@@ -22,8 +23,16 @@ ROUNDING = 1e-8
 """Entries of order 1, conditioned by the least eigenvalue of W H W', which is at least 1e-6 in these cases."""
 
 
-of_cases = located({"M": ROWS, "N": COLUMNS, "t": TIMES})
-"""A measurement of the cases at these times, which names them."""
+def of_projections(measure: Callable[[Sample], Any]) -> Callable[[Sample], Located]:
+    """A measurement of the cases, which names their projections."""
+    return located(
+        lambda sample: {PROJECTIONS.name: "random", "W": [case(sample, number)[0] for number in range(CASES)]}
+    )(measure)
+
+
+def of_cases(measure: Callable[[Sample], Any]) -> Callable[[Sample], Located]:
+    """A measurement of the cases at these times, which names them."""
+    return located({"M": ROWS, "N": COLUMNS, "t": TIMES})(of_projections(measure))
 
 
 @lru_cache(maxsize=64)

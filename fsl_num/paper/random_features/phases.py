@@ -17,7 +17,7 @@ from sympy import Rational, oo
 from fsl_num.claims.claim import ALL_REGIMES, Claim, Sample
 from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.statements import Joint, Ray, Statement
-from fsl_num.paper.hypotheses import MODEL
+from fsl_num.paper.hypotheses import MODEL, ORDER_OF_LAW, located
 from fsl_num.spectrum import exponential_sum, forgetting_kernel, kernel_integral, signal
 from fsl_num.validation import Array
 from fsl_sym.feature_phases import phase_optimum, phases
@@ -122,9 +122,8 @@ def _claim(name: str, text: str, regimes: tuple[str, ...], proved: bool = True) 
     return Claim(
         name, "thm: fsl-random", 627, f"random features, phase {phase}",
         f"Ours, after the followers: {text}", partial(formula, phase),
-        (MODEL, "no label noise, a batch size and a rate that stay",
-         "the law of random features: its terms in the mean"),
-        partial(_rays, phase), partial(_says, phase), partial(_mutants, phase),
+        (MODEL, "sigma = 0, gamma = 1", ORDER_OF_LAW), located({"sigma": 0.0, "gamma": 1.0})(partial(_rays, phase)),
+        partial(_says, phase), partial(_mutants, phase),
         derive=partial(phase_optimum, phase) if proved else None, regimes=regimes,
         own=lambda s, beta: [(task, beta) for task in _tasks(phase, beta)], role="own",
         depends=("thm: fsl-random/corrected",),
