@@ -9,17 +9,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final
 
 import numpy as np
 from sympy import Expr
 
 from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.equations import value_of
 from fsl_num.claims.hypotheses import Located, letters_along, log_along, named
-from fsl_num.claims.instances import holds_at
+from fsl_num.claims.instances import SAME, holds_at
 from fsl_num.claims.ranges import ROUNDING, Reached
 from fsl_num.claims.texts import OF_ORDER, Listed, lists_of, of_order_one
-from fsl_num.claims.words import Setting, joined
+from fsl_num.claims.words import Setting, Where, joined
+from fsl_num.model import Model
+from fsl_num.simulate.regression import Regression
 from fsl_num.validation import Array
 from fsl_sym.proof import Formula, Hypothesis, Property
 from fsl_sym.symbols import beta, s
@@ -102,6 +106,9 @@ def _contradicted(
     for letter, value in (pair for instance in instances for pair in instance.items()):
         if np.ndim(value) == 2:
             matrices.setdefault(str(letter), []).append(value)
+    for instance in (*instances, _of_model(sample)):
+        if (name := _unlike_defined(claim, instance)) != "":
+            yield name, f"{name} is another matrix or number where the claim is measured than its definition says"
     settled = {hypothesis.of.name for hypothesis in claim.hypotheses if isinstance(hypothesis, Setting)}
     for name, kinds in words.items():
         if name not in settled:
@@ -128,6 +135,29 @@ def _contradicted(
                 reached.said.setdefault(f"{quantity}{OF_ORDER}", set())
         if not _holds(hypothesis, matrices, instances, or_unnamed=or_unnamed):
             yield hypothesis, f"{hypothesis} is assumed, and does not hold for matrices that are measured"
+
+
+def _of_model(sample: Sample) -> dict[str, float]:
+    """The third feature of the model: lambda_j, and as theta_j what definitions call theta_j^2; no task has s = 0."""
+    if sample.s == 0:
+        return {}
+    problem = Regression(Model(*sample.point, 3, 0.0), features=3)
+    own = {"lambda_j": float(problem.eigenvalues[2]), "theta_j": float(problem.theta[2] ** 2)}
+    return {"j": 3.0, "s": sample.point[0], "beta": sample.point[1], **own}
+
+
+def _unlike_defined(claim: Claim, instance: Mapping[Any, Any]) -> str:
+    """The first letter whose definition is an equation that an instance contradicts; "" where there is none."""
+    known = {str(letter).replace("\\", ""): value for letter, value in instance.items() if not callable(value)}
+    definitions = [where.defined for where in claim.hypotheses if isinstance(where, Where)]
+    for names, what in chain.from_iterable(definitions):
+        value = value_of(what.partition(" with ")[0], known)
+        if value is None or len(names) > 1:
+            continue
+        given = known.setdefault(names[0], value)
+        if np.shape(given) != np.shape(value) or not np.allclose(given, value, SAME, SAME * np.abs(value).max()):
+            return names[0]
+    return ""
 
 
 def _holds(

@@ -109,7 +109,7 @@ CLAIMS: tuple[Claim, ...] = (
         "bound; one equation gives the last rate a. Numerical optimisation over all rates, free to rise, comes down "
         "to it as its blocks get finer and never below.",
         BEST_RATE,
-        (Where("eta(y) is the best rate up to a bound when y steps are left"), FUNCTIONAL, "K = 33907"),
+        (Where("y is the number of steps left; eta(y) is the best rate up to a bound then"), FUNCTIONAL, "K = 33907"),
         located({"K": FITTED_STEPS})(optimised_losses), _optimum,
         derive=ansatz.optimal_rate, role="own", family="optimum",
     ),

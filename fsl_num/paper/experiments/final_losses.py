@@ -10,6 +10,7 @@ from sympy import Rational, Symbol
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.hypotheses import Located
+from fsl_num.claims.words import Where
 from fsl_num.experiments.final_loss import PEAK, final_risk, functional_risk
 from fsl_num.model import Model
 from fsl_num.paper.experiments.shared import (
@@ -107,7 +108,7 @@ CLAIMS: tuple[Claim, ...] = (
         AllOf((within(RISK(D), FUNCTIONAL(D) / 2, FUNCTIONAL(D) / 100),
                less(FINAL_RISK["wsd"], FINAL_RISK["exponential"]),
                less(FINAL_RISK["exponential"], FINAL_RISK["constant"]))),
-        (*HARD, "M = N = oo", SCHEDULES("constant", "exp-decay", "wsd"),
+        (*HARD, "M = N = oo", Where("F(D) is the functional law at the end"), SCHEDULES("constant", "exp-decay", "wsd"),
          equals(PEAK_RATE, Rational(1, 20)), equals(CONSTANT_RATE, PEAK_RATE / D ** Rational(1, 3)),
          at_least(D, 10**4)),
         final_losses, lambda sample: Ranges(FINAL, _WRONG_FINAL), regimes=("hard",), moved=at_its_point,

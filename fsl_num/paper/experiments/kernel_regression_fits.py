@@ -15,7 +15,7 @@ from sympy import Expr, Rational, Sum, Symbol
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.hypotheses import Located
-from fsl_num.claims.words import Kinds
+from fsl_num.claims.words import Kinds, Where
 from fsl_num.experiments.loss_dynamics import GRID, loss_dynamics
 from fsl_num.paper.experiments.shared import (
     CLOCK,
@@ -157,7 +157,7 @@ CLAIMS: tuple[Claim, ...] = (
         "The average of 200 runs follows the exact risk within its standard errors, which are below a tenth of it: "
         "what the fits as printed miss is not the sampling.",
         within(Sum(RUN(r, k), (r, 1, 200)) / 200, RISK(k), FARTHEST * DEVIATION(k)),
-        (*HARD, "M = N = 128", "K = 1000"),
+        (*HARD, "M = N = 128", "K = 1000", Where("R(r, k) is the risk of run r; deviation(k) is their standard error")),
         lambda sample: average(sample.seed), lambda sample: Ranges(AVERAGED, _WRONG_AVERAGE), regimes=("hard",),
         moved=at_its_point, role="own",
         probability="200 independent runs at 21 places of one cosine schedule, as good as nine independent ones: a "

@@ -202,7 +202,8 @@ CLAIMS: tuple[Claim, ...] = (
         "f is the sum of the series g + T g + T^2 g + ...; what the terms after T^n g add is at most c^(n+1)/(1-c) "
         "sup g, c = gamma_max tr(H)/2.",
         equals(LOSS(t), Sum(POWER(k, t), (k, 0, oo))),
-        (MODEL, SCHEDULES("constant"), Where("c is gamma tr(H)/2"), "c = 0.2", "t = 1000, M = 50", "terms = 2, 4 and 8",
+        (MODEL, SCHEDULES("constant"), Where("f is twice the excess risk; c is gamma tr(H)/2"),
+         "c = 0.2", "t = 1000, M = 50", "terms = 2, 4 and 8",
          exact_powers("the series is that of whatever kernel; balls hold its sum for these")),
         of_constant_rate(series), _series, derive=supersolutions,
         quoted=r"f = (\cI - \cT)^{-1} g = g + \cT g + \cT^2 g + \cT^3 g + \cdots",

@@ -133,7 +133,7 @@ CLAIMS: tuple[Claim, ...] = (
         "alpha = s beta, read off the coefficients, is a number of the target. With the same orthonormal functions in "
         "another order (e_k at the place k^2) the same function has alpha/2.",
         equals(difficulty(_f, _one), difficulty(_f, _other)),
-        (SPECTRUM, TARGET, Where("alpha(f, phi) is alpha read off the coefficients of f on the features phi"),
+        (SPECTRUM, TARGET, Where("f is the target; alpha(f, phi) is alpha read off its coefficients on phi"),
          Where("psi is phi in another order")),
         partial(difficulties, spread=True), table(difficulty_formula, READ, {}),
         corrected_by="ass:source/one-order", family="spaces",
@@ -143,7 +143,8 @@ CLAIMS: tuple[Claim, ...] = (
         "ass:source/one-order", "ass:source", 366, "alpha for features of one order, whatever their spectrum",
         "Among features with the same functions phi^_j in the same order alpha is a number of the target, and s = "
         "alpha/beta for every beta.",
-        equals(s, difficulty(_f) / beta), (SPECTRUM, TARGET, Where("alpha(f) is alpha on features of one order")),
+        equals(s, difficulty(_f) / beta),
+        (SPECTRUM, TARGET, Where("f is the target; alpha(f) is its alpha on features of one order")),
         partial(difficulties, spread=False),
         table(difficulty_formula, READ, {"alpha/2": {"half": 0.5}, "s = alpha": {"relative": False}}),
         family="spaces", role="corrected",

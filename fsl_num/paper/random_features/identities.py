@@ -13,6 +13,8 @@ from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.statements import Sharp
 from fsl_num.paper.hypotheses import PROJECTIONS, located
 from fsl_num.validation import Array
+from fsl_sym.model_identities import COVARIANCE, PROJECTION
+from fsl_sym.symbols import t
 
 Point = tuple[Any, ...]
 Table = list[tuple[Point, float]]
@@ -76,12 +78,11 @@ def left_of(sample: Sample, number: int, time: float) -> Array:
     return np.asarray((decayed.T * eigenvalues) @ decayed)
 
 
-def instances(
-    sample: Sample, values: Callable[[Array, Array, Array, float], Mapping[Any, Any]]
-) -> list[Mapping[Any, Any]]:
-    """What letters are, made of W, the root of H, A_t and the time, in every case at every time."""
+def instances(sample: Sample, values: Callable[[Array, Array, Array, float], dict[Any, Any]]) -> list[dict[Any, Any]]:
+    """What letters are, W and the time beside those made of W, the root of H, A_t and the time, in every case."""
     return [
-        values(projection, np.diag(np.sqrt(eigenvalues)), forgetting(projection, eigenvalues, time), time)
+        {PROJECTION: projection, t: time, COVARIANCE: np.diag(eigenvalues)}
+        | values(projection, np.diag(np.sqrt(eigenvalues)), forgetting(projection, eigenvalues, time), time)
         for projection, eigenvalues, _ in (case(sample, number) for number in range(CASES)) for time in TIMES
     ]  # fmt: skip
 

@@ -17,6 +17,7 @@ from sympy import Integral, Rational, Symbol, log
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.evaluation import sharp
 from fsl_num.claims.statements import Ray, Statement
+from fsl_num.claims.words import Where
 from fsl_num.functional import integrate_graded
 from fsl_num.paper.block_constants import (
     MODE_BY_MODE,
@@ -295,7 +296,8 @@ CLAIMS: tuple[Claim, ...] = (
         "a sigma^2/B T_2^(1/beta-1): what the kernel still remembers of its noise, however long T_1 was. Followers of "
         "the paper call this the fast catch-up after a switch.",
         FORGOTTEN,
-        (MODEL, INFINITE, at_least(T2, 1), at_most(T2, T1), NOISE, STABLE, UP_TO_CONSTANTS),
+        (MODEL, INFINITE, Where("excess is the risk over that of the larger batch throughout"), at_least(T2, 1),
+         at_most(T2, T1), NOISE, STABLE, UP_TO_CONSTANTS),
         of_infinite_size(_excess_rays),
         mutants=other_orders(FORGOTTEN, all_of_it_remembered=_UNIT, no_memory=_UNIT / T2,
                               the_kernel_itself=_UNIT * T2 ** (1 / beta - 2),

@@ -187,7 +187,8 @@ def _constants_claim(name: str, text: str, constants: Mapping[str, tuple[Symbol,
         name, "eqn: FSL-optimization", 1583,
         f"the best schedule of a data budget with its constants, {regime} regime", text, AllOf((*limits, *defined)),
         (MODEL, f"s {'>' if regime == 'easy' else '<'} 1 - 1/beta", INFINITE,
-         Where("E is the least excess risk over gamma that never rise; a and b are the largest and the last gamma"),
+         Where("E is the least excess risk over gamma that never rise"),
+         Where("a is the largest gamma" if regime == "easy" else "b is the last gamma"),
          exact_powers(OSCILLATE), *hypotheses),
         of_infinite_size(lambda sample: _points(sample, tuple(constants))),
         lambda sample: _constants(sample, constants),
@@ -234,6 +235,6 @@ CLAIMS: tuple[Claim, ...] = (
         "intrinsic time left, sigma^2 g k R^-(2 - 1/beta) = s A (g D)^(-1-s), A t^-s being the signal and "
         "k t^-(2 - 1/beta) the kernel, K(0) = zeta(2 beta). The decay takes 2 beta R/g samples, and A (g D)^-s/2 is "
         "left.",
-        HARD_CONSTANTS, Where("K_2 is the number of samples after the rate has left its bound g"),
+        HARD_CONSTANTS, Where("K_2 is the number of samples after the rate has left its bound; g is that bound"),
     ),
 )  # fmt: skip

@@ -89,7 +89,7 @@ LEAST: Final = {
 FAMILY: Final = "optimal-schedule"
 """Claims that share designs."""
 """Of the excess risk, for easy tasks, at the edge, and for hard tasks."""
-CHOSEN_SIZE: Final = Where("E is the least over M as well")
+CHOSEN_SIZE: Final = Where("E is the least over M as well; a is the largest gamma")
 BEST_LAW: Final = Where(
     "T is an intrinsic time over which the best rates leave the signal and the noise (int sqrt K)^2/D, "
     "of the order min(M, T^(1/beta))/D"
@@ -292,7 +292,7 @@ def _claim(
         name, "eqn: FSL-optimization", 1583, title, text, lambda: AllOf(tuple(derived.formulas())),
         (MODEL, str(derived.regime.condition),
          Where("E is the least excess risk over gamma that never rise, up to a bound"),
-         Where("a and b are the largest and the last gamma"), LABELS, BEST_LAW,
+         LABELS, BEST_LAW,
          exact_powers(DESIGNED), *hypotheses),
         of_noise(of_infinite_size(measured) if INFINITE in hypotheses else measured), statement,
         derive=derived.derivations, regimes=(derived.regime.name,), role="own", depends=("eqn: fsl-simplified",),
@@ -302,11 +302,11 @@ def _claim(
 
 def _least(
     budget: str, text: str, rays: Callable[[Sample], Mapping[str, Any]], depends: tuple[str, ...],
-    before: tuple[Any, ...] = (), derive: Callable[[], tuple[Any, ...]] = tuple,
+    before: tuple[Any, ...] = (), derive: Callable[[], tuple[Any, ...]] = tuple, where: tuple[Where, ...] = (),
 ) -> Claim:  # fmt: skip
     """The least risk of a budget regime by regime, of the law that the best rates leave.
 
-    ``before``: what is stated first, and derived by ``derive``.
+    ``before``: what is stated first, and derived by ``derive``, with letters defined by ``where``.
     """
     orders = dict(zip([regime.name for regime in REGIMES], LEAST[budget], strict=True))
     optima = [_least_of(budget, orders[regime.name], regime) for regime in REGIMES]
@@ -320,7 +320,7 @@ def _least(
     return Claim(
         f"optimal-schedule/{budget}", "eqn: FSL-optimization", 1583, f"the least risk of all schedules, {budget}",
         text, AllOf((*before, *optima)),
-        (MODEL, LABELS, BEST_LAW, exact_powers(DESIGNED)),
+        (MODEL, LABELS, BEST_LAW, *where, exact_powers(DESIGNED)),
         of_noise(measured), statement, derive=lambda: (*derive(), *least_orders(budget)), role="own", depends=depends,
         family=FAMILY,
     )  # fmt: skip
@@ -333,7 +333,7 @@ CLAIMS: tuple[Claim, ...] = (
         "mu sqrt(mu/k) is the cheapest rate. What that leaves over an intrinsic time T has the least order given, "
         "regime by regime, and the designer finds it.",
         data_rays, ("eqn: fsl-simplified", "lemma:ke-power/kernel-window"), (STATIONARY,),
-        lambda: (stationary_rate(),),
+        lambda: (stationary_rate(),), (Where("mu is the price of a sample; k is the noise of a unit of gamma"),),
     ),  # fmt: skip
     _least(
         "compute",
@@ -355,7 +355,7 @@ CLAIMS: tuple[Claim, ...] = (
         "its intrinsic time of the order D; with R of it left the rate leaves the bound. The share of samples after "
         "that, R/D, falls like D^(-(beta - 1 - s beta)/(2 beta - 1)), and the last rate, R^-(1 - 1/(2 beta)), like "
         "D^(-(1 + s)/2).",
-        DATA_HARD, data_rays, INFINITE, Where("K_2 is the number of samples after the rate has left its bound"),
+        DATA_HARD, data_rays, INFINITE, Where("R is the intrinsic time after the rate has left its bound"),
     ),
     _claim(
         "optimal-schedule/compute-easy", "the best schedule of a compute budget, easy regime",
