@@ -19,14 +19,15 @@ from fsl_num.design import Objective, ansatz_objective, best_falling_rates, bloc
 from fsl_num.paper.empirical_laws.formulas import Stated, best, best_known, peak, share
 from fsl_num.paper.empirical_laws.measurements import FITTED_STEPS
 from fsl_num.paper.hypotheses import located
-from fsl_num.paper.statements import Ranges
+from fsl_num.paper.statements import Ranges, quotients
 from fsl_num.validation import Array
 from fsl_sym.ansatz import rate
 from fsl_sym.proof import AllOf, at_most, less, same_order
 from fsl_sym.symbols import K, r, s
 
+_LAST, _SHARE, _BETTER = at_most(rate(K), peak / 20), at_most(share, Rational(7, 20)), less(best, best_known)
 WSD_LIKE: Final[Stated] = (
-    AllOf((at_most(rate(K), peak / 20), at_most(share, Rational(7, 20)), less(best, best_known))),
+    AllOf((_LAST, _SHARE, _BETTER)),
     (
         Where("eta is the best of rates that never rise; w is the share of its steps below eta_max; L_opt is its loss"),
         Where("L_known is the least loss of cosine, WSD and 8-1-1 that end at a tenth"),
@@ -37,12 +38,13 @@ UNBOUNDED: Final = same_order(-_of_rate(r), r**-s)
 """L(r) is the ansatz with a first step at rate r."""
 MODELS = Kinds("language models to whose curves the constants are fitted", {"25M": "25M", "100M": "100M"})
 FIT = (MODELS("25M", "100M"), "K = 33907")
-WSD_RANGES = {"decaying": (0.02, 0.35), "end": (0.0, 0.05), "peak": (0.999, 1.0), "gain": (0.0, 1.0)}
+LAST, SHARE, GAIN = *quotients(_LAST, _SHARE), f"{_BETTER.right} less {_BETTER.left}"
+WSD_RANGES = {**quotients(_LAST, _SHARE), "largest rate": (0.999, 1.0), GAIN: (0.0, 1.0)}
 _NOT_WSD = {
-    "decays from the start": WSD_RANGES | {"decaying": (0.9, 1.0)},
-    "ends at a tenth of the peak": WSD_RANGES | {"end": (0.08, 0.12)},
-    "a cosine, WSD or 8-1-1 is better": WSD_RANGES | {"gain": (-1.0, 0.0)},
-    "a peak of half": WSD_RANGES | {"peak": (0.4, 0.6)},
+    "decays from the start": WSD_RANGES | {SHARE: (0.9, 1.0)},
+    "ends at a tenth of the peak": WSD_RANGES | {LAST: (0.08, 0.12)},
+    "a cosine, WSD or 8-1-1 is better": WSD_RANGES | {GAIN: (-1.0, 0.0)},
+    "a peak of half": WSD_RANGES | {"largest rate": (0.4, 0.6)},
 }
 
 
@@ -85,8 +87,8 @@ def rivals(steps: Array) -> dict[str, Array]:
 def fitted_shapes(level: float, at: str) -> tuple[tuple[str, float], ...]:
     """What the best schedules that never rise look like under the fitted law: shares and ratios, by model.
 
-    "decaying": share of steps below 99 % of the largest rate; "end": last rate over the largest; "peak": the largest;
-    "gain": loss of the best rival less that of the schedule found.
+    The share of steps below 99 % of the largest rate; the last rate over the largest; the largest; the loss of the
+    best rival less that of the schedule found.
     """
     steps = blocks(FITTED_STEPS, 14, 20.0)
     numbers: dict[str, float] = {}
@@ -95,10 +97,10 @@ def fitted_shapes(level: float, at: str) -> tuple[tuple[str, float], ...]:
         starts = [*rivals(steps).values(), np.full(steps.size, 0.5)]
         reached = (best_falling_rates(objective, steps, start) for start in starts)
         best = min(reached, key=lambda end: end.loss)
-        numbers[f"{model} decaying"] = best.decaying
-        numbers[f"{model} end"] = best.last_over_peak
-        numbers[f"{model} peak"] = float(best.rates.max())
-        numbers[f"{model} gain"] = min(objective(rates, steps)[0] for rates in rivals(steps).values()) - best.loss
+        numbers[f"{model} {SHARE}"] = best.decaying
+        numbers[f"{model} {LAST}"] = best.last_over_peak
+        numbers[f"{model} largest rate"] = float(best.rates.max())
+        numbers[f"{model} {GAIN}"] = min(objective(rates, steps)[0] for rates in rivals(steps).values()) - best.loss
     return tuple(numbers.items())
 
 
@@ -118,7 +120,7 @@ def early_drop_ray(sample: Sample) -> list[Ray]:
 
 
 def _wsd_like(sample: Sample) -> Ranges:
-    return Ranges(WSD_RANGES, _NOT_WSD)
+    return Ranges(WSD_RANGES, _NOT_WSD, formulas=(_LAST, _SHARE, _BETTER))
 
 
 CLAIMS: tuple[Claim, ...] = (

@@ -208,6 +208,7 @@ def _limit(sample: Sample) -> Sharp:
         {"the square root of each": wrong(lambda value: value**0.5),
          "the square of each": wrong(lambda value: value**2),
          "1/(1 - c) for every source": lambda point: 1.0 / (1.0 - point["c"])},
+        formulas=LIMITS,
     )  # fmt: skip
 
 

@@ -216,6 +216,8 @@ CLAIMS: tuple[Claim, ...] = (
         of_family(fourth_moments, "gaussian"),
         lambda sample: Bracket(*NORMAL_CONSTANTS, matrix_bound, attained=False),
         corrected_by="assumption: hypercontractivity/corrected", family="fourth-moments",
+        instances=lambda sample: [{**known, **dict(zip((LEAST, MOST), NORMAL_CONSTANTS, strict=True))}
+                                  for known in _instances(fourth_moments("gaussian", sample))],
         quoted=r"\rho_{-}\,\tr(\bH\bA)\,\bA \;\preceq\;",
     ),
     Claim(

@@ -109,6 +109,13 @@ def scheme_formula(sample: Sample, *, shift: int = 0) -> Numbers:
     return {"E": _scheme(sample, tuple(np.diff(ends).tolist()))}
 
 
+def _grid_instances(sample: Sample) -> list[dict[Any, Any]]:
+    """The time before a step, and the learning rates."""
+    times = np.cumsum([0.0, *GRID_RATES])
+    return [{formulas.step_number: step, grid_time: times.__getitem__, eta_at: GRID_RATES.__getitem__}
+            for step in range(1, len(GRID_RATES))]  # fmt: skip
+
+
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eqn: sde", "eqn: sde", 432, "one step of the equation in physical time",
@@ -137,7 +144,7 @@ CLAIMS: tuple[Claim, ...] = (
         "SGD is the scheme of Euler and Maruyama on the grid t_k = sum_{j=0}^k eta_j.",
         PRINTED_GRID,
         (*ANY, FEATURE_LAWS("gaussian"), PROJECTIONS("first"), SCHEDULES("exp-decay"), "K = 8"), grid_risks,
-        table(partial(scheme_formula, shift=1), EXACT, {}),
+        table(partial(scheme_formula, shift=1), EXACT, {}), instances=_grid_instances,
         corrected_by="sub:the_sde_modeling/grid-corrected", family="moments",
         quoted=r"\{t_k=\sum_{j=0}^{k}\eta_j\}_{k\in\NN}",
     ),

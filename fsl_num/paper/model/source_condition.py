@@ -110,6 +110,17 @@ def _source_statement(sample: Sample) -> Joint:
     )
 
 
+def _in_two_orders(sample: Sample) -> list[dict[Any, Any]]:
+    """alpha as it is read off in both orders."""
+    read = [float(difficulties(sample, spread=spread)["alpha"][0]) for spread in (False, True)]
+    return [{_f: 0, _one: 0, _other: 1, difficulty: lambda f, features: read[features]}]
+
+
+def _third(sample: Sample) -> list[dict[Any, Any]]:
+    """The letters of the third coefficient."""
+    return [{j: 3.0, s: sample.point[0], beta: sample.point[1], DELTA: _delta(sample)}]
+
+
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "ass:source", "ass:source", 356, "the coefficients of the target",
@@ -118,7 +129,7 @@ CLAIMS: tuple[Claim, ...] = (
         (SPECTRUM, TARGET, FUNCTIONS("trigonometric")), of_functions(coefficients),
         table(coefficient_formula, EXACT, {
             "lambda_j^s": {"power": 1.0}, "theta_j itself": {"shift": -0.5}, "j^-1": {"index": 1.0}}),
-        derive=kernel_spaces.coefficient_derivation, family="spaces",
+        derive=kernel_spaces.coefficient_derivation, family="spaces", instances=_third,
         quoted=r"\sum_{j=1}^N j^{-(s\beta+1)/2}\;\widehat{\phi}_j",
     ),
     Claim(
@@ -126,6 +137,7 @@ CLAIMS: tuple[Claim, ...] = (
         "f* = sum_j a_j phi^_j with a_j = j^(-1/2) lambda_j^s.",
         equals(COEFFICIENT, j ** -HALF * (j**-beta) ** s), (SPECTRUM, TARGET), coefficients,
         table(partial(coefficient_formula, power=1.0), EXACT, {}), corrected_by="ass:source", family="spaces",
+        instances=_third,
         quoted=r"\sum_{j=1}^N j^{-1/2}\lambda_j^{\,s}\, \widehat{\phi}_j",
     ),
     Claim(
@@ -136,7 +148,7 @@ CLAIMS: tuple[Claim, ...] = (
         (SPECTRUM, TARGET, Where("f is the target; alpha(f, phi) is alpha read off its coefficients on phi"),
          Where("psi is phi in another order")),
         partial(difficulties, spread=True), table(difficulty_formula, READ, {}),
-        corrected_by="ass:source/one-order", family="spaces",
+        corrected_by="ass:source/one-order", family="spaces", instances=_in_two_orders,
         quoted="depends only on the target function itself and is independent of the model spectrum",
     ),
     Claim(
@@ -168,7 +180,7 @@ CLAIMS: tuple[Claim, ...] = (
         equals(COEFFICIENT**2 / (j**-beta) ** (s - DELTA), j ** (-1 - beta * (s - DELTA))),
         (SPECTRUM, TARGET, "delta = s/3"),
         _with_delta(lambda sample: source_sums(sample)["terms"]), table(partial(source_terms, printed=True), EXACT, {}),
-        corrected_by="assump:source-kernel", family="spaces",
+        corrected_by="assump:source-kernel", family="spaces", instances=_third,
         quoted=r"= \sum_{j=1}^N j^{-1-\beta(s-\delta)}",
     ),
 )  # fmt: skip

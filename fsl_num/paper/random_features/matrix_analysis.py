@@ -132,6 +132,7 @@ CLAIMS: tuple[Claim, ...] = (
         identities.of_cases(left_entries),
         lambda sample: identities.sharp_identity(
             identities.entry(partial(split_series, sample, never=0.0)), {}),
+        instances=partial(identities.instances, values=_values),
         corrected_by="lem:bias_upper_bound/first-term", family="random-identities", role="argument",
     ),
     Claim(
