@@ -8,8 +8,8 @@ claim is measured at. A :class:`~fsl_num.claims.words.Where` is no hypothesis: i
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain
 from typing import Any, Final
 
 import numpy as np
@@ -40,6 +40,7 @@ def _positive(matrix: Array) -> bool:
     return _symmetric(matrix) and bool(np.linalg.eigvalsh(matrix)[0] >= -ENTRIES * np.abs(matrix).max())
 
 
+_EIGENVALUES: Final = "the eigenvalues of "
 ORDER_ONE: Final = math.log(10.0)
 """Of the logarithm of a quantity of order 1."""
 
@@ -106,9 +107,8 @@ def _contradicted(
     for letter, value in (pair for instance in instances for pair in instance.items()):
         if np.ndim(value) == 2:
             matrices.setdefault(str(letter), []).append(value)
-    for instance in (*instances, _of_model(sample)):
-        if (name := _unlike_defined(claim, instance)) != "":
-            yield name, f"{name} is another matrix or number where the claim is measured than its definition says"
+    if letter := _unlike_defined(claim, instances, sample):
+        yield letter, f"{letter} is something else where the claim is measured than its definition says"
     settled = {hypothesis.of.name for hypothesis in claim.hypotheses if isinstance(hypothesis, Setting)}
     for name, kinds in words.items():
         if name not in settled:
@@ -146,18 +146,41 @@ def _of_model(sample: Sample) -> dict[str, float]:
     return {"j": 3.0, "s": sample.point[0], "beta": sample.point[1], **own}
 
 
-def _unlike_defined(claim: Claim, instance: Mapping[Any, Any]) -> str:
+def _unlike_defined(claim: Claim, instances: Sequence[Mapping[Any, Any]], sample: Sample) -> str:
     """The first letter whose definition is an equation that an instance contradicts; "" where there is none."""
-    known = {str(letter).replace("\\", ""): value for letter, value in instance.items() if not callable(value)}
-    definitions = [where.defined for where in claim.hypotheses if isinstance(where, Where)]
-    for names, what in chain.from_iterable(definitions):
-        value = value_of(what.partition(" with ")[0], known)
-        if value is None or len(names) > 1:
-            continue
-        given = known.setdefault(names[0], value)
-        if np.shape(given) != np.shape(value) or not np.allclose(given, value, SAME, SAME * np.abs(value).max()):
-            return names[0]
+    every = [known for known in claim.hypotheses if isinstance(known, Where)]
+    model = _of_model(sample)
+    for instance in (*instances, *({**model, **where.measured(sample)} for where in every)):
+        known = {str(letter).replace("\\", ""): value for letter, value in instance.items()}
+        for where in every:
+            for names, what in where.defined:
+                if len(names) == 1 and not _is_defined(where, names[0], what.partition(" with ")[0], known):
+                    return names[0]
     return ""
+
+
+def _is_defined(where: Where, name: str, what: str, known: dict[str, Any]) -> bool:
+    """Whether a letter has the value that its definition says, as far as that is known; what is defined is known."""
+    given, argument = known.get(name), re.search(rf"(?<!\w){name}\((\w)\) (?:is|are|=)", where)
+    places: tuple[Any, ...] = (1, 2, 3) if what.startswith(_EIGENVALUES) else (0.5, 2.0, 30.0)
+    if callable(given) and argument is not None:
+        values = [_value_at(what, known, argument[1], place) for place in places]
+        return None in values or bool(np.allclose([float(given(place)) for place in places], values, SAME))
+    value = value_of(what, known)
+    if value is None:
+        return True
+    given = known.setdefault(name, value)
+    return callable(given) or (
+        np.shape(given) == np.shape(value) and bool(np.allclose(given, value, SAME, SAME * np.abs(value).max()))
+    )
+
+
+def _value_at(what: str, known: Mapping[str, Any], argument: str, place: Any) -> Any:
+    """What a function is at a place; of a matrix the eigenvalue of that number, None where it is not known."""
+    if not what.startswith(_EIGENVALUES):
+        return value_of(what, {**known, argument: place})
+    matrix = value_of(what.removeprefix(_EIGENVALUES), known)
+    return None if matrix is None or len(matrix) < place else float(np.linalg.eigvalsh(matrix)[-place])
 
 
 def _holds(

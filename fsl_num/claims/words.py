@@ -8,9 +8,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 _DEFINITION: Final = re.compile("(.+?) (?:is|are|=) (.+)")
 _NAME: Final = re.compile(r"([(]?[A-Za-z][\w~'{}]*(?:[-+]|[)]\^\{-1\})?)(?:[(^].*)?")
@@ -26,10 +26,12 @@ class Where(str):
     """
 
     defined: tuple[tuple[tuple[str, ...], str], ...]
+    measured: Callable[[Any], Mapping[str, Any]]
 
-    def __new__(cls, text: str) -> Where:
-        """The text, read."""
+    def __new__(cls, text: str, measured: Callable[[Any], Mapping[str, Any]] = lambda sample: {}) -> Where:
+        """The text, read, and what its letters are in measurements at a sample: numbers, matrices or functions."""
         where = super().__new__(cls, text)
+        where.measured = measured
         where.defined = tuple(map(_definition, text.split("; ")))
         return where
 

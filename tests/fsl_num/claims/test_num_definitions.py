@@ -21,19 +21,23 @@ def defined_as(claim_id, old, new):
     said = [isinstance(known, Where) and old in known for known in subject.hypotheses]
     assert any(said), old
     return replace(subject, hypotheses=tuple(
-        Where(known.replace(old, new)) if changed else known
+        Where(known.replace(old, new), known.measured) if changed else known
         for known, changed in zip(subject.hypotheses, said, strict=True)
     ))  # fmt: skip
 
 
 @pytest.mark.parametrize(("claim_id", "old", "new", "why"), [
-    ("lem:trace_analysis_appendix", "exp(-W'W H t)", "exp(-H W'W t)", "A_t is another matrix"),
-    ("lem:trace_analysis_appendix", "(W'W H W'W)^(1/2)", "W'W H", "S is another matrix"),
-    ("lem:bias_upper_bound/first-term", "exp(-2 t W H W')", "exp(-t W H W')", "M_t is another matrix"),
-    ("lm:matrix_analysis", "R = H^(1/2)", "R = H", "R is another matrix"),
-    ("lm:matrix_analysis", "exp(-t P'P)", "exp(-2 t P'P)", "E is another matrix"),
-    ("critical-time", "lambda_j = j^-beta", "lambda_j = j^-(2 beta)", "lambda_j is another matrix or number"),
-    ("critical-time", "lambda_j^(s-1)", "lambda_j^s", "theta_j is another matrix or number"),
+    ("lem:trace_analysis_appendix", "exp(-W'W H t)", "exp(-H W'W t)", "A_t is something else"),
+    ("lem:trace_analysis_appendix", "(W'W H W'W)^(1/2)", "W'W H", "S is something else"),
+    ("lem:bias_upper_bound/first-term", "exp(-2 t W H W')", "exp(-t W H W')", "M_t is something else"),
+    ("lm:matrix_analysis", "R = H^(1/2)", "R = H", "R is something else"),
+    ("lm:matrix_analysis", "exp(-t P'P)", "exp(-2 t P'P)", "E is something else"),
+    ("lem:trace_analysis_appendix", "eigenvalues of W H W'", "eigenvalues of H", "mu is something else"),
+    ("appendix:llm_pre-training/parts", "-(2 - 1/beta)", "-(1 - 1/beta)", "K is something else"),
+    ("appendix:llm_pre-training/parts", "(1 + t)^-s", "t^-s", "e is something else"),
+    ("sec:intro/capacity-never-worse", "alpha is s beta", "alpha is s/beta", "alpha is something else"),
+    ("critical-time", "lambda_j = j^-beta", "lambda_j = j^-(2 beta)", "lambda_j is something else"),
+    ("critical-time", "lambda_j^(s-1)", "lambda_j^s", "theta_j is something else"),
     ("best-constants/limits", "ratio_label and ratio_signal", "ratio_label", "ratio_signal stands in the formula"),
     ("best-constants", "A is sup", "B_1 is sup", "B_1 is defined, and is no letter of the claim"),
 ])  # fmt: skip
