@@ -1,6 +1,7 @@
 """Definitions that are equations, in numbers: what "(W'W H W'W)^(1/2)" is where W and H are matrices.
 
-Two letters beside each other are multiplied, W' is W transposed; powers and exp of matrices are those of matrices.
+Two letters beside each other are multiplied, W' is W transposed and tr the trace; powers and exp of matrices are those
+of matrices.
 """
 
 from __future__ import annotations
@@ -59,8 +60,8 @@ class _Reader:
 
     def atom(self) -> Any:
         token = self.tokens.pop(0)
-        if token == "exp":
-            return _exp(self.atom())
+        if token in _FUNCTIONS and self.tokens[:1] == ["("]:
+            return _FUNCTIONS[token](self.atom())
         if token == "(":
             value = self.sum()
             if self.tokens.pop(0) != ")":
@@ -89,3 +90,6 @@ def _exp(value: Any) -> Any:
     from scipy.linalg import expm
 
     return expm(value) if np.ndim(value) == 2 else np.exp(value)
+
+
+_FUNCTIONS: Final = {"exp": _exp, "tr": np.trace}

@@ -17,8 +17,6 @@ from fsl_num.claims.words import Assumed, Kinds, Where
 SPECTRUM = Where("lambda_j = j^-beta with beta > 1")
 TARGET = Where("theta_j^2 = j^-1 lambda_j^(s-1) with s > 0")
 MODEL = Where("lambda_j = j^-beta with beta > 1; theta_j^2 = j^-1 lambda_j^(s-1) with s > 0")
-VOLTERRA = (Where("rho_- and rho_+ are 1, as in the Volterra equation"), Where("c is gamma_max tr(H_M)/2"))
-"""The equation for one constant of hypercontractivity, at rates up to gamma_max."""
 LABELS = "sigma and B the same along a ray"
 ORDER_OF_LAW = Assumed(
     "the excess risk is of the order of its law, and the logarithms in that are of the order of the budget's",

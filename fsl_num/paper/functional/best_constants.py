@@ -19,12 +19,11 @@ from fsl_num.functional import functional_scaling_law
 from fsl_num.model import Model
 from fsl_num.paper.block_constants import AS_A_POWER, exact_powers
 from fsl_num.paper.functional.formulas import LAW
-from fsl_num.paper.functional.runs import bound, moderate_size
+from fsl_num.paper.functional.runs import VOLTERRA, bound, moderate_size
 from fsl_num.paper.hypotheses import (
     INFINITE,
     MODEL,
     SCHEDULES,
-    VOLTERRA,
     every,
     located,
     of_constant_rate,

@@ -33,8 +33,8 @@ from fsl_num.design.worst import worst_schedule
 from fsl_num.paper.block_constants import exact_powers
 from fsl_num.paper.functional.formulas import INFINITE_PAIR, functional
 from fsl_num.paper.functional.hard_tasks import HARD, LARGEST
-from fsl_num.paper.functional.runs import bound
-from fsl_num.paper.hypotheses import MODEL, VOLTERRA, located
+from fsl_num.paper.functional.runs import VOLTERRA, bound
+from fsl_num.paper.hypotheses import MODEL, located
 from fsl_num.validation import Array
 from fsl_num.volterra.mesh import MeshEquation, infinite_parts, mesh_equation
 from fsl_sym.proof import AllOf, at_most

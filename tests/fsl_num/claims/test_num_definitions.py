@@ -32,6 +32,7 @@ def defined_as(claim_id, old, new):
     ("lem:bias_upper_bound/first-term", "exp(-2 t W H W')", "exp(-t W H W')", "M_t is something else"),
     ("lm:matrix_analysis", "R = H^(1/2)", "R = H", "R is something else"),
     ("lm:matrix_analysis", "exp(-t P'P)", "exp(-2 t P'P)", "E is something else"),
+    ("thm: fsl-hard-regime/constants", "tr(H_M)/2", "tr(H_M)", "c is something else"),
     ("lem:trace_analysis_appendix", "eigenvalues of W H W'", "eigenvalues of H", "mu is something else"),
     ("appendix:llm_pre-training/parts", "-(2 - 1/beta)", "-(1 - 1/beta)", "K is something else"),
     ("appendix:llm_pre-training/parts", "(1 + t)^-s", "t^-s", "e is something else"),
@@ -39,7 +40,6 @@ def defined_as(claim_id, old, new):
     ("critical-time", "lambda_j = j^-beta", "lambda_j = j^-(2 beta)", "lambda_j is something else"),
     ("critical-time", "lambda_j^(s-1)", "lambda_j^s", "theta_j is something else"),
     ("best-constants/limits", "ratio_label and ratio_signal", "ratio_label", "ratio_signal stands in the formula"),
-    ("best-constants", "A is sup", "B_1 is sup", "B_1 is defined, and is no letter of the claim"),
 ])  # fmt: skip
 def test_another_definition_is_noticed(claim_id, old, new, why):
     outcome = verify(defined_as(claim_id, old, new))
@@ -56,7 +56,8 @@ def test_letters_are_those_of_the_formula_and_of_its_hypotheses():
 
 
 @pytest.mark.parametrize(("text", "expected"), [
-    ("W W'", [[5.0]]), ("W'W H", W.T @ W @ H), ("(H^-1)^(1/2)", np.diag([1.0, 2.0])), ("2 t - t/4", 3.5),
+    ("W W'", [[5.0]]), ("t tr(H)/2", 1.25), ("W'W H", W.T @ W @ H), ("2 t - t/4", 3.5),
+    ("(H^-1)^(1/2)", np.diag([1.0, 2.0])),
     ("j^-beta", 0.0625), ("-t + 1", -1.0), ("exp(-t H)", np.diag(np.exp([-2.0, -0.5]))),
     ("W the first", None), ("the roots", None), ("t +", None), ("(t", None), ("W + + t", None), ("|W|", None),
 ])  # fmt: skip
