@@ -7,7 +7,7 @@ of matrices.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -92,4 +92,4 @@ def _exp(value: Any) -> Any:
     return expm(value) if np.ndim(value) == 2 else np.exp(value)
 
 
-_FUNCTIONS: Final = {"exp": _exp, "tr": np.trace}
+_FUNCTIONS: Final[Mapping[str, Callable[[Any], Any]]] = {"exp": _exp, "tr": np.trace}
