@@ -61,7 +61,7 @@ def undefined(claim: Claim) -> str:
         if _plain(name) not in defined | said:
             return f"{name} stands in the formula, and nothing says what it is"
     used = {_plain(name) for relation in (*parts, *stated) for name in _letters(relation, bound=True)} | said | MODEL
-    used |= {name for _, what in definitions for name in re.findall(r"[A-Za-z]\w*", what)}
+    used |= {name for _, meaning in definitions for name in re.findall(r"[A-Za-z]\w*", meaning)}
     return next((f"{name} is defined, and is no letter of the claim" for name in sorted(defined - used)), "")
 
 

@@ -153,20 +153,20 @@ def _unlike_defined(claim: Claim, instances: Sequence[Mapping[Any, Any]], sample
     for instance in (*instances, *({**model, **where.measured(sample)} for where in every)):
         known = {str(letter).replace("\\", ""): value for letter, value in instance.items()}
         for where in every:
-            for names, what in where.defined:
-                if len(names) == 1 and not _is_defined(where, names[0], what.partition(" with ")[0], known):
+            for names, meaning in where.defined:
+                if len(names) == 1 and not _is_defined(where, names[0], meaning.partition(" with ")[0], known):
                     return names[0]
     return ""
 
 
-def _is_defined(where: Where, name: str, what: str, known: dict[str, Any]) -> bool:
+def _is_defined(where: Where, name: str, meaning: str, known: dict[str, Any]) -> bool:
     """Whether a letter has the value that its definition says, as far as that is known; what is defined is known."""
     given, argument = known.get(name), re.search(rf"(?<!\w){name}\((\w)\) (?:is|are|=)", where)
-    places: tuple[Any, ...] = (1, 2, 3) if what.startswith(_EIGENVALUES) else (0.5, 2.0, 30.0)
+    places: tuple[Any, ...] = (1, 2, 3) if meaning.startswith(_EIGENVALUES) else (0.5, 2.0, 30.0)
     if callable(given) and argument is not None:
-        values = [_value_at(what, known, argument[1], place) for place in places]
+        values = [_value_at(meaning, known, argument[1], place) for place in places]
         return None in values or bool(np.allclose([float(given(place)) for place in places], values, SAME))
-    value = value_of(what, known)
+    value = value_of(meaning, known)
     if value is None:
         return True
     given = known.setdefault(name, value)
@@ -175,11 +175,11 @@ def _is_defined(where: Where, name: str, what: str, known: dict[str, Any]) -> bo
     )
 
 
-def _value_at(what: str, known: Mapping[str, Any], argument: str, place: Any) -> Any:
+def _value_at(meaning: str, known: Mapping[str, Any], argument: str, place: Any) -> Any:
     """What a function is at a place; of a matrix the eigenvalue of that number, None where it is not known."""
-    if not what.startswith(_EIGENVALUES):
-        return value_of(what, {**known, argument: place})
-    matrix = value_of(what.removeprefix(_EIGENVALUES), known)
+    if not meaning.startswith(_EIGENVALUES):
+        return value_of(meaning, {**known, argument: place})
+    matrix = value_of(meaning.removeprefix(_EIGENVALUES), known)
     return None if matrix is None or len(matrix) < place else float(np.linalg.eigvalsh(matrix)[-place])
 
 

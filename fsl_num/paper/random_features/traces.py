@@ -83,7 +83,7 @@ def _trace_values(projection: Array, root: Array, decayed: Array, time: float) -
         A: decayed,
         t: time,
         SIZE: ROWS,
-        mu: lambda number: spectrum[number - 1],
+        mu: lambda number: spectrum[-number],
     }
 
 

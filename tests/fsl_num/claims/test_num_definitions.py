@@ -9,7 +9,8 @@ from fsl_num.claims.definitions import undefined
 from fsl_num.claims.equations import value_of
 from fsl_num.claims.records import Verdict
 from fsl_num.claims.registry import claim
-from fsl_num.claims.verification import verify
+from fsl_num.claims.settings import unlike_measured
+from fsl_num.claims.verification import samples_of, verify
 from fsl_num.claims.words import Where
 
 W, H = np.array([[2.0, 1.0]]), np.diag([1.0, 0.25])
@@ -42,6 +43,8 @@ def defined_as(claim_id, old, new):
     ("best-constants/limits", "ratio_label and ratio_signal", "ratio_label", "ratio_signal stands in the formula"),
 ])  # fmt: skip
 def test_another_definition_is_noticed(claim_id, old, new, why):
+    subject, sample = claim(claim_id), next(iter(samples_of(claim(claim_id), "quick", 0).values()))[0]
+    assert undefined(subject) == unlike_measured(subject, sample, subject.measure(sample)) == ""
     outcome = verify(defined_as(claim_id, old, new))
     assert outcome.verdict is Verdict.UNKNOWN and why in outcome.message
 
