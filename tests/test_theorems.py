@@ -16,12 +16,12 @@ from fsl_num.claims.agreement import agreement
 from fsl_num.claims.cache import Cache, default_folder
 from fsl_num.claims.errata import check_claims, errata
 from fsl_num.claims.formula_laws import parts_of
-from fsl_num.claims.hypotheses import relations_of
 from fsl_num.claims.label_table import PLACES
 from fsl_num.claims.labels import open_places, orphans
 from fsl_num.claims.points import points
 from fsl_num.claims.records import Verdict
 from fsl_num.claims.registry import all_claims, claim, file_of
+from fsl_num.claims.texts import relations_of
 from fsl_num.claims.verification import samples_of
 from fsl_num.report.html.texts import Texts
 from fsl_num.report.mathml import display, paper_words
@@ -217,11 +217,9 @@ def test_no_claim_rests_on_itself():
 
 
 def assumed(subject):
-    """What a claim assumes: relations, and the other texts without a remark in parentheses at their ends."""
+    """What a claim assumes: relations, and the other texts."""
     relations = {relation for hypothesis in subject.hypotheses for relation in relations_of(hypothesis)}
-    prose = {
-        re.sub(r" \(.*\)$", "", str(hypothesis)) for hypothesis in subject.hypotheses if not relations_of(hypothesis)
-    }
+    prose = {str(hypothesis) for hypothesis in subject.hypotheses if not relations_of(hypothesis)}
     return relations | prose
 
 

@@ -4,30 +4,33 @@ A statement that is made from the formula cannot differ from it. One that is wri
 is printed would be another than the one that is measured. A statement that is read from formulas judges those and no
 other. Orders are compared at letters drawn at random, and an order from both sides is judged from both. Bounds are
 compared with their constants at a problem that the statement names (``printed_bounds``). Where a claim gives instances,
-its equations hold there as they are printed, and its bounds are attained. What is none of these is not compared; of an
-order that holds a sum, an integral or a function without a value, only from which sides it is judged.
+its equations hold there as they are printed, and its bounds are attained; of a refuted claim one fails there. An
+identity between numbers is put to the test at some that are drawn, a limit of a quotient is compared by what a letter
+of it tends to. What is none of these is not compared; of an order that holds a sum, an integral or a function without
+a value, only from which sides it is judged.
 """
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, Final, get_args
 
 import numpy as np
-from sympy import Expr, Integral, Min, Mul, Pow, Sum, Symbol, oo, powdenest
+from sympy import Expr, Integral, MatrixExpr, Min, Mul, Pow, Sum, Symbol, oo, powdenest
 from sympy.core.function import AppliedUndef
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import compiled, parts_of
+from fsl_num.claims.hypotheses import letters_of, relations_assumed
 from fsl_num.claims.instances import holds_at
 from fsl_num.claims.printed_values import value_of
 from fsl_num.claims.statements import Direction, Joint
 from fsl_num.validation import Array
-from fsl_sym.proof import Formula
-from fsl_sym.proof.formulas import NEAR_OPTIMAL
+from fsl_sym.proof import Formula, Mean, Rate
+from fsl_sym.proof.formulas import NEAR_OPTIMAL, canonical
 from fsl_sym.symbols import T2, E, T, beta, s, t
 
 _ALPHA: Final = Symbol("alpha", positive=True)
@@ -42,6 +45,8 @@ _FROM: Final[Mapping[str, tuple[Set[Direction], Set[Direction]]]] = {
 """From which sides the right and the left of an order have to be judged."""
 _LATER: Final = Symbol("1 + t", positive=True)
 """As rays name it."""
+_DRAWS: Final = 4
+"""Of the letters of an identity."""
 _SAME: Final = 1e-6
 """Of logarithms up to a few thousand, in double precision."""
 
@@ -73,13 +78,18 @@ def agreement(claim: Claim, sample: Sample, statement: Any) -> Agreement:
     read = [(getattr(leaf, "formulas", ()), getattr(leaf, "direction", "both")) for leaf in leaves]
     instances = () if claim.instances is None else claim.instances(sample)
     parts: dict[bool | None, list[Formula]] = {True: [], False: [], None: []}
+    held: dict[bool, list[Formula]] = {True: [], False: []}
+    limits = dict(_limits(parts_of(claim.formula), [known for formulas, _ in read for known in formulas]))
     for part in parts_of(claim.formula):
+        if part in limits:
+            parts[limits[part]].append(part)
+            continue
         directions = {side for formulas, side in read if {part, part.left, part.right} & set(formulas)}
         if directions:  # what is read as an equivalence is not judged from one side alone
             parts[part.relation != "~" or bool(directions & {"both"})].append(part)
             continue
-        if instances and (holds := holds_at(part, instances)) is not None:
-            parts[holds].append(part)
+        if (holds := holds_at(part, instances or _drawn(claim, sample, part))) is not None:
+            held[holds].append(part)
             continue
         agrees = None
         if part.relation in _ORDERS and part.right not in (0, oo):
@@ -91,7 +101,61 @@ def agreement(claim: Claim, sample: Sample, statement: Any) -> Agreement:
             agrees = _order(part, claim, inside, laws)
         other = agrees is None and any(_has_a_side_of(part, stated) for formulas, _ in read for stated in formulas)
         parts[False if other else agrees].append(part)
+    if claim.corrected_by is not None and held[False]:  # what is refuted fails as it is printed
+        held = {True: held[True] + held[False], False: []}
+    elif claim.corrected_by is not None and len(held[True]) == len(parts_of(claim.formula)):
+        held = {True: [], False: held[True]}
+    parts[True] += held[True]
+    parts[False] += held[False]
     return Agreement(*(tuple(parts[key]) for key in (True, False, None)))
+
+
+def _drawn(claim: Claim, sample: Sample, part: Formula) -> Sequence[Mapping[Any, Any]]:
+    """Numbers for the letters of an identity where it has values and nothing ties them; none of another formula."""
+    sides = (part.left, part.right)
+    letters = part.left.free_symbols | part.right.free_symbols
+    tied = any(known.relation == "=" and letters_of(known) & letters for known in relations_assumed(claim))
+    if (part.relation != "=" or isinstance(part.left, Symbol) or tied
+            or not letters or any(side.has(AppliedUndef, MatrixExpr, Mean, Rate) for side in sides)):  # fmt: skip
+        return ()
+    others = sorted(letters - {s, beta}, key=str)
+    numbers = np.random.default_rng(len(others)).integers(1, 9, (_DRAWS, len(others))).tolist()
+    drawn = [{s: sample.point[0], beta: sample.point[1], **dict(zip(others, row, strict=True))} for row in numbers]
+    return [
+        known for known in drawn if all(_has_a_value(replace(part, left=side, right=side), known) for side in sides)
+    ]
+
+
+def _has_a_value(same: Formula, known: Mapping[Any, Any]) -> bool:
+    try:
+        with np.errstate(all="ignore"):
+            return holds_at(same, [known]) is True
+    except TypeError:  # a root of a negative number, or a sum up to no whole one
+        return False
+
+
+def _limits(parts: Sequence[Formula], read: Sequence[Any]) -> Iterator[tuple[Formula, bool]]:
+    """The limits of quotients of a letter and what it tends to, and the definitions in these: whether that is read."""
+    defined = {part.left: part for part in parts if part.relation == "=" and isinstance(part.left, Symbol)}
+    values = {letter: part.right for letter, part in defined.items()}
+    for part in parts:
+        if part.relation != "->" or not part.right.is_number or part.right == 0 or not read:
+            continue
+        used: set[Any] = set()
+        for letter in part.left.free_symbols - values.keys():
+            expression = part.right * letter / part.left
+            entering = set(expression.free_symbols)
+            for _ in values:
+                expression = expression.subs(values)
+                entering |= expression.free_symbols
+            if letter not in entering:
+                used = entering
+                if canonical(expression) in read:
+                    yield from ((known, True) for known in (part, *(defined[name] for name in used & defined.keys())))
+                    break
+        else:
+            if used:
+                yield part, False
 
 
 def _has_a_side_of(part: Formula, stated: Any) -> bool:

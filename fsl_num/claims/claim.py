@@ -10,7 +10,8 @@ from typing import Any, Literal, get_args
 from fsl_num.claims.borders import Sides
 from fsl_num.claims.formula_laws import order_mutants, order_statement, parts_of
 from fsl_num.claims.statements import Joint, Statement
-from fsl_num.claims.words import Where
+from fsl_num.claims.texts import compared
+from fsl_num.claims.words import Assumed, Where
 from fsl_sym.domain import REGIMES, Regime
 from fsl_sym.proof import AllOf, Derivation, Formula, Hypothesis
 from fsl_sym.proof.letters import declared, of_letters
@@ -116,6 +117,13 @@ class Claim:
             raise ValueError(f"claim {self.id} needs a statement: numbers are made from formulas of orders alone")
         if not self.hypotheses:
             raise ValueError(f"claim {self.id} has no hypotheses: say at least 's > 0, beta > 1'")
+        words = next((hypothesis for hypothesis in self.hypotheses if not compared(hypothesis)), None)
+        if words is not None:
+            raise ValueError(
+                f"claim {self.id} assumes {words!r}, and nothing measured is compared with words: write a relation, a "
+                "list of values or kinds of a thing; Where for what a letter stands for; Assumed, with the reason, for "
+                "what no number shows"
+            )
 
     def __str__(self) -> str:
         """Its id and place, its title, and what it says."""
@@ -150,8 +158,13 @@ class Claim:
         return tuple(
             f"${hypothesis.latex()}$" if isinstance(hypothesis, Formula) else str(hypothesis)
             for hypothesis in self.hypotheses
-            if not isinstance(hypothesis, Where)
+            if not isinstance(hypothesis, Where | Assumed)
         )
+
+    @property
+    def assumed(self) -> tuple[Assumed, ...]:
+        """What it idealises: assumed, and not measured."""
+        return tuple(hypothesis for hypothesis in self.hypotheses if isinstance(hypothesis, Assumed))
 
     @property
     def where(self) -> tuple[str, ...]:

@@ -3,11 +3,6 @@
 A hypothesis that is a formula is one relation, a text such as "0 < s <= 2 - 1/beta" two. They are compared with the
 letters that a measurement names: those of a ray, of the points of a sharp statement, and of :class:`Located`; so is
 "sigma the same along a ray".
-
->>> [str(relation) for relation in relations_of("0 < s <= 2 - 1/beta (tested up to 1)")]
-['0 < s', 's <= 2 - 1/beta']
->>> relations_of("M infinite"), relations_of("t of the order M^beta")
-((), ())
 """
 
 from __future__ import annotations
@@ -16,33 +11,24 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache, partial
-from itertools import pairwise
+from functools import lru_cache, partial
 from typing import Any, Final
 
 import numpy as np
-from sympy import Expr, Integer, Sum, Symbol, lambdify, sympify
+from sympy import Expr, Integer, Sum, Symbol, lambdify
 from sympy.core.alphabets import greeks
-from sympy.core.function import AppliedUndef
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import compiled
 from fsl_num.claims.ranges import NO_END, ROUNDING, Reached, varies
+from fsl_num.claims.texts import CONSTRAINT, relations_of, same_along
 from fsl_num.validation import Array
-from fsl_sym import symbols
 from fsl_sym.proof import Formula
-from fsl_sym.proof import Hypothesis as Property
 from fsl_sym.symbols import beta, s
 
-CONSTRAINT: Final = "constraint: "
-"""How the text of a relation begins that holds for all that is chosen, and is no end of a range of the claim."""
 NOTHING: Final = -700.0
 """The logarithm by which rays name 0, near that of the smallest number in double precision; others may be below it."""
-_SIGNS: Final = ("<=", ">=", "!=", "<", ">", "=")
-_WORD: Final = re.compile(r"[A-Za-z]+(?:_[A-Za-z0-9]+)?|\d+(?:\.\d+)?(?:e-?\d+)?|[-+*/^() ]")
 _LETTER: Final = re.compile(rf"(?:[A-Za-z]|{'|'.join(greeks)})(?:_\w+)?")
-_FIXED: Final = re.compile(r"(\w+) the same along a ray$")
-_LETTERS: Final = {letter.name: letter for letter in vars(symbols).values() if isinstance(letter, Symbol)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +39,7 @@ class Located:
     matrices; or, of a thing that a hypothesis names in words, its kind or kinds.
 
     >>> from fsl_num.claims.registry import claim
+    >>> from sympy import sympify
     >>> subject = claim("sec: experiments/wsd-against-cosine")
     >>> sorted(subject.measure(Sample("hard", *map(sympify, ("1/2", "4")))).letters)
     ['B', 'K', 'M', 'N', 'eta_max', 'sigma']
@@ -107,56 +94,6 @@ def bare(measured: Any) -> Any:
     return {name: bare(part) for name, part in measured.items()} if isinstance(measured, Mapping) else measured
 
 
-@cache
-def relations_of(hypothesis: str | Property) -> tuple[Formula, ...]:
-    """The relations that a hypothesis is, all of numbers; none where it is another property, or prose.
-
-    Of a text a remark in parentheses at its end is no relation, nor is prose after a comma.
-    """
-    if isinstance(hypothesis, Formula):
-        comparable = hypothesis.relation in _SIGNS and all(
-            isinstance(side, Expr) and side.is_commutative and not side.has(AppliedUndef)
-            for side in (hypothesis.left, hypothesis.right)
-        )
-        return (hypothesis,) if comparable else ()
-    if not isinstance(hypothesis, str):
-        return ()
-    clauses = [_chain(clause) for clause in re.split("[,;] ", hypothesis)]
-    if all(clauses):
-        return tuple(relation for clause in clauses for relation in clause)
-    # "s > 0, any M" says one thing, "M = 1, 30, 1000" is a list
-    return () if any(relation.relation == "=" for relation in clauses[0]) else clauses[0]
-
-
-def _chain(text: str) -> tuple[Formula, ...]:
-    """The relations between neighbours of a chain such as 0 < b < a; none of prose."""
-    text = re.sub(r"^(every|all|constraint:) ", "", text).strip()
-    remark = re.search(r" \((.*)\)$", text)
-    if remark and expression_of(remark[1]) is None:
-        text = text[: remark.start()]
-    parts = re.split(r"\s(<=|>=|!=|<|>|=)\s", text)
-    sides = [expression_of(side) for side in parts[::2]]
-    if len(sides) < 2 or None in sides:
-        return ()
-    return tuple(_ordered(left, sign, right) for (left, right), sign in zip(pairwise(sides), parts[1::2], strict=True))
-
-
-def _ordered(left: Any, sign: str, right: Any) -> Formula:
-    return Formula(right, {">": "<", ">=": "<="}[sign], left) if sign in (">", ">=") else Formula(left, sign, right)
-
-
-def expression_of(text: str) -> Expr | None:
-    """A text as an expression in known letters, a blank between two of them for their product; None for prose."""
-    words = _WORD.findall(text)
-    if "".join(words) != text or any(word[0].isalpha() and word not in (*_LETTERS, "sqrt", "oo") for word in words):
-        return None
-    written = re.sub(r"(?<=[\w)]) +(?=[\w(])|(?<=\d)(?!e-?\d)(?=[A-Za-z(])", "*", text).replace("^", "**")
-    try:
-        return sympify(written, locals=_LETTERS, rational=True)
-    except (SyntaxError, TypeError, ValueError):
-        return None
-
-
 def violated(claim: Claim, sample: Sample, measured: Any, reached: Reached | None = None) -> str:
     """The first hypothesis of a claim that does not hold for something measured, and where; "" where all hold.
 
@@ -179,10 +116,11 @@ def violated(claim: Claim, sample: Sample, measured: Any, reached: Reached | Non
         if not holds:
             return f"{relation} does not hold where the claim is measured, at s = {point[0]}, beta = {point[1]}"
     for hypothesis in claim.hypotheses:
-        fixed = _FIXED.match(hypothesis) if isinstance(hypothesis, str) else None
-        along = [_letter(fixed[1], logs) for logs in every if fixed[1] in _known(logs)] if fixed else []
-        if fixed and (not along or any(np.ptp(log) > ROUNDING for log in along)):
-            return f"{hypothesis} is assumed, and {'varies along one' if along else 'nothing measured names it'}"
+        for letter in same_along(hypothesis):
+            along = [_letter(letter, logs) for logs in every if letter in _known(logs)]
+            if not along or any(np.ptp(log) > ROUNDING for log in along):
+                said = "varies along one" if along else "is named by nothing measured"
+                return f"{hypothesis} is assumed, and {letter} {said}"
     judged = [relation for relation, _ in known]
     unknown = next((relation for relation in read if relation not in judged), None)
     return f"{unknown} is assumed, and nothing measured names all of its letters" if unknown is not None else ""
@@ -223,7 +161,9 @@ def _comparisons(
     joined = [(rays, {name: np.concatenate([ray[name] for ray in rays]) for name in rays[0]}) for rays in same.values()]
     for relation, letters in known:
         beside = {letter.name for letter in letters - {s, beta}}
-        if beside and letters & {s, beta} and len(own) > 1:  # which of its points a ray belongs to is not known
+        places = {tuple(number for letter, number in zip((s, beta), point, strict=True) if letter in letters)
+                  for point in own}  # fmt: skip
+        if beside and len(places) > 1:  # which of its points a ray belongs to is not known
             continue
         for point in own:
             values = {letter: number for letter, number in zip((s, beta), point, strict=True) if letter in letters}
@@ -245,6 +185,7 @@ def unvaried(claim: Claim, reached: Reached) -> str:
     fixed = {letter.name for relation in relations_assumed(claim) if relation.relation == "="
              for letter in letters_of(relation)}  # fmt: skip
     fixed |= {re.split(" = | of order |[*]", text)[0] for text in reached.said}
+    fixed |= {letter for hypothesis in claim.hypotheses for letter in same_along(hypothesis)}
     for name, value in reached.values.items():
         letter = name.removesuffix("^2")
         if value is not None and _LETTER.fullmatch(letter) and letter not in fixed:

@@ -52,7 +52,7 @@ def holds_at(formula: Formula, instances: Sequence[Values]) -> bool | None:
     >>> holds_at(equals(n, j), [{n: 5}]) is None
     True
     """
-    if formula.relation not in ("=", "<=", "within"):
+    if formula.relation not in ("=", "<=", "within") or not instances:
         return None
     error_of = S.Zero if formula.error is None else formula.error
     sides = []

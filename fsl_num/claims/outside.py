@@ -225,7 +225,7 @@ def _need(claim: Claim, relation: Formula, tried: list[Elsewhere], claims: Seque
         return HypothesisOutcome(relation, Need.UNDEFINED, "its letters have no other values")
     if claim.derive is not None and not unproved(claim):
         fewer = tuple(hypothesis for hypothesis in claim.hypotheses if hypothesis != relation)
-        lacking = unproved(replace(claim, hypotheses=fewer or ("none",)), claim.derivations())
+        lacking = unproved(replace(claim, hypotheses=fewer or ("s > 0",)), claim.derivations())
         if lacking:
             return HypothesisOutcome(relation, Need.PROOF, lacking)
     if judged:

@@ -3,11 +3,6 @@
 A list of values, "M = 2, 8 and 24", says all that its letters are where the claim is measured; a :class:`Setting`,
 "normal and uniform features", all kinds of a thing; "A is positive semidefinite" is tried at the matrices that the
 claim is measured at. A :class:`~fsl_num.claims.words.Where` is no hypothesis: it says what a letter stands for.
-
->>> [str(listed) for listed in lists_of("N = 3 and 4, M = 2, 8, 24")]
-['N = 3 and 4', 'M = 2, 8 and 24']
->>> lists_of("M infinite")
-()
 """
 
 from __future__ import annotations
@@ -15,19 +10,20 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
 from typing import Any, Final
 
 import numpy as np
-from sympy import Expr, Symbol
+from sympy import Expr
 
 from fsl_num.claims.claim import Claim, Sample
-from fsl_num.claims.hypotheses import Located, expression_of, letters_along, log_along, named, relations_of
-from fsl_num.claims.instances import holds_at
+from fsl_num.claims.equations import value_of
+from fsl_num.claims.hypotheses import Located, letters_along, log_along, named
+from fsl_num.claims.instances import SAME, holds_at
 from fsl_num.claims.ranges import ROUNDING, Reached
-from fsl_num.claims.statements import Ray
+from fsl_num.claims.texts import OF_ORDER, Listed, lists_of, of_order_one
 from fsl_num.claims.words import Setting, Where, joined
+from fsl_num.model import Model
+from fsl_num.simulate.regression import Regression
 from fsl_num.validation import Array
 from fsl_sym.proof import Formula, Hypothesis, Property
 from fsl_sym.symbols import beta, s
@@ -44,10 +40,9 @@ def _positive(matrix: Array) -> bool:
     return _symmetric(matrix) and bool(np.linalg.eigvalsh(matrix)[0] >= -ENTRIES * np.abs(matrix).max())
 
 
-_OF_ORDER: Final = " of order 1"
+_EIGENVALUES: Final = "the eigenvalues of "
 ORDER_ONE: Final = math.log(10.0)
 """Of the logarithm of a quantity of order 1."""
-_QUANTITY: Final = r"[A-Za-z]\w*(?:'|\(\w\)|\^2)?"
 
 PREDICATES: Final[Mapping[str, Callable[[Array], bool]]] = {
     "symmetric": _symmetric,
@@ -56,56 +51,6 @@ PREDICATES: Final[Mapping[str, Callable[[Array], bool]]] = {
     "diagonal": lambda matrix: bool(np.count_nonzero(matrix - np.diag(np.diag(matrix))) == 0),
 }
 """What a matrix may be assumed to be: the words of a :class:`~fsl_sym.proof.Property`, and how it is tried."""
-
-
-@dataclass(frozen=True)
-class Listed:
-    """All values of a quantity where a claim is measured."""
-
-    quantity: Expr
-    values: tuple[Expr, ...]
-    text: str
-
-    def __str__(self) -> str:
-        return self.text
-
-
-@cache
-def lists_of(hypothesis: str | Hypothesis) -> tuple[Listed, ...]:
-    """The lists of values that a text is, one for each quantity; none of another."""
-    if not isinstance(hypothesis, str) or isinstance(hypothesis, Setting | Where):
-        return ()
-    clauses = [_list(clause) for clause in re.split(rf", (?={_QUANTITY} = )", hypothesis)]
-    lists = tuple(clause for clause in clauses if clause is not None)
-    return lists if len(lists) == len(clauses) and not relations_of(hypothesis) else ()
-
-
-@cache
-def of_order_one(hypothesis: str | Hypothesis) -> tuple[Expr, ...]:
-    """The quantities of which a text says that they are of order 1; none of another.
-
-    >>> of_order_one("sigma^2/B and a of order 1")
-    (sigma**2/B, a)
-    """
-    if not isinstance(hypothesis, str) or not hypothesis.endswith(_OF_ORDER):
-        return ()
-    quantities = hypothesis.removesuffix(_OF_ORDER).split(" and ")
-    return tuple(quantity for quantity in map(_quantity, quantities) if quantity is not None)
-
-
-def _quantity(text: str) -> Expr | None:
-    """An expression in known letters, or any letter."""
-    return expression_of(text) or (Symbol(text) if re.fullmatch(_QUANTITY, text) else None)
-
-
-def _list(clause: str) -> Listed | None:
-    quantity, _, values = clause.partition(" = ")
-    texts = re.split(", | and ", values)
-    read = [expression_of(re.sub(r"(?<=\d),(?=\d{3})", "", text)) for text in texts]
-    letter = _quantity(quantity) if re.fullmatch(_QUANTITY, quantity) else None
-    if not values or None in read or letter is None:
-        return None
-    return Listed(letter, tuple(read), f"{quantity} = {joined(texts)}")
 
 
 def unlike_measured(claim: Claim, sample: Sample, measured: Any, reached: Reached | None = None) -> str:
@@ -140,7 +85,7 @@ def unmeasured(claim: Claim, reached: Reached) -> str:
     'M = 2, 8 and 24 is said, and nothing is measured at 24'
     """
     for hypothesis in claim.hypotheses:
-        for said in (hypothesis,) if isinstance(hypothesis, Setting) else lists_of(hypothesis):
+        for said in (hypothesis,) if isinstance(hypothesis, Setting) and hypothesis.whole else lists_of(hypothesis):
             values = said.kinds if isinstance(said, Setting) else map(str, said.values)
             missing = [value for value in values if value not in reached.said.get(str(said), ())]
             if missing:
@@ -162,6 +107,8 @@ def _contradicted(
     for letter, value in (pair for instance in instances for pair in instance.items()):
         if np.ndim(value) == 2:
             matrices.setdefault(str(letter), []).append(value)
+    if letter := _unlike_defined(claim, instances, sample):
+        yield letter, f"{letter} is something else where the claim is measured than its definition says"
     settled = {hypothesis.of.name for hypothesis in claim.hypotheses if isinstance(hypothesis, Setting)}
     for name, kinds in words.items():
         if name not in settled:
@@ -185,9 +132,55 @@ def _contradicted(
             if (or_unnamed and not sizes) or any(np.abs(along).max() > ORDER_ONE for along in sizes):
                 yield hypothesis, f"{hypothesis} is assumed, and measured is {'another' if sizes else 'none of them'}"
             if reached is not None:
-                reached.said.setdefault(f"{quantity}{_OF_ORDER}", set())
+                reached.said.setdefault(f"{quantity}{OF_ORDER}", set())
         if not _holds(hypothesis, matrices, instances, or_unnamed=or_unnamed):
             yield hypothesis, f"{hypothesis} is assumed, and does not hold for matrices that are measured"
+
+
+def _of_model(sample: Sample) -> dict[str, float]:
+    """The third feature of the model: lambda_j, and as theta_j what definitions call theta_j^2; no task has s = 0."""
+    if sample.s == 0:
+        return {}
+    problem = Regression(Model(*sample.point, 3, 0.0), features=3)
+    own = {"lambda_j": float(problem.eigenvalues[2]), "theta_j": float(problem.theta[2] ** 2)}
+    return {"j": 3.0, "s": sample.point[0], "beta": sample.point[1], **own}
+
+
+def _unlike_defined(claim: Claim, instances: Sequence[Mapping[Any, Any]], sample: Sample) -> str:
+    """The first letter whose definition is an equation that an instance contradicts; "" where there is none."""
+    every = [known for known in claim.hypotheses if isinstance(known, Where)]
+    model = _of_model(sample)
+    for instance in (*instances, *({**model, **where.measured(sample)} for where in every)):
+        known = {str(letter).replace("\\", ""): value for letter, value in instance.items()}
+        for where in every:
+            for names, meaning in where.defined:
+                if len(names) == 1 and not _is_defined(where, names[0], meaning.partition(" with ")[0], known):
+                    return names[0]
+    return ""
+
+
+def _is_defined(where: Where, name: str, meaning: str, known: dict[str, Any]) -> bool:
+    """Whether a letter has the value that its definition says, as far as that is known; what is defined is known."""
+    given, argument = known.get(name), re.search(rf"(?<!\w){name}\((\w)\) (?:is|are|=)", where)
+    places: tuple[Any, ...] = (1, 2, 3) if meaning.startswith(_EIGENVALUES) else (0.5, 2.0, 30.0)
+    if callable(given) and argument is not None:
+        values = [_value_at(meaning, known, argument[1], place) for place in places]
+        return None in values or bool(np.allclose([float(given(place)) for place in places], values, SAME))
+    value = value_of(meaning, known)
+    if value is None:
+        return True
+    given = known.setdefault(name, value)
+    return callable(given) or (
+        np.shape(given) == np.shape(value) and bool(np.allclose(given, value, SAME, SAME * np.abs(value).max()))
+    )
+
+
+def _value_at(meaning: str, known: Mapping[str, Any], argument: str, place: Any) -> Any:
+    """What a function is at a place; of a matrix the eigenvalue of that number, None where it is not known."""
+    if not meaning.startswith(_EIGENVALUES):
+        return value_of(meaning, {**known, argument: place})
+    matrix = value_of(meaning.removeprefix(_EIGENVALUES), known)
+    return None if matrix is None or len(matrix) < place else float(np.linalg.eigvalsh(matrix)[-place])
 
 
 def _holds(
@@ -240,15 +233,16 @@ def _same(along: Array, end: float) -> Array:
 
 def _names(measured: Any) -> Iterator[str]:
     """The names of all rays and numbers of a measurement, and the words that stand beside it."""
-    if isinstance(measured, Ray | str):
-        yield measured.name if isinstance(measured, Ray) else measured
+    name = measured if isinstance(measured, str) else getattr(measured, "name", None)
+    if isinstance(name, str):
+        yield name
     elif isinstance(measured, Located):
         for word in measured.words.values():
             yield from word
         yield from _names(measured.values)
     elif isinstance(measured, Mapping):
-        for name, part in measured.items():
-            yield str(name)
+        for key, part in measured.items():
+            yield str(key)
             yield from _names(part)
     elif isinstance(measured, list | tuple):
         for part in measured:

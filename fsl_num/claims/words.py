@@ -8,21 +8,68 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Final
+
+_DEFINITION: Final = re.compile("(.+?) (?:is|are|=) (.+)")
+_NAME: Final = re.compile(r"([(]?[A-Za-z][\w~'{}]*(?:[-+]|[)]\^\{-1\})?)(?:[(^].*)?")
 
 
 class Where(str):
-    """What a letter stands for, "E is the excess risk at v": no hypothesis, and nothing that could fail."""
+    """What letters stand for, "E is the excess risk at v; R = H^(1/2)": no hypothesis.
 
-    __slots__ = ()
+    ``defined``: the letters of each definition, as the text names them, and what they are; ValueError for other words.
+
+    >>> Where("mu(j) and nu are the eigenvalues of A, in turn; R = H^(1/2)").defined
+    ((('mu', 'nu'), 'the eigenvalues of A, in turn'), (('R',), 'H^(1/2)'))
+    """
+
+    defined: tuple[tuple[tuple[str, ...], str], ...]
+    measured: Callable[[Any], Mapping[str, Any]]
+
+    def __new__(cls, text: str, measured: Callable[[Any], Mapping[str, Any]] = lambda sample: {}) -> Where:
+        """The text, read, and what its letters are in measurements at a sample: numbers, matrices or functions."""
+        where = super().__new__(cls, text)
+        where.measured = measured
+        where.defined = tuple(map(_definition, text.split("; ")))
+        return where
+
+
+def _definition(clause: str) -> tuple[tuple[str, ...], str]:
+    read = _DEFINITION.fullmatch(clause)
+    letters = [_NAME.fullmatch(name) for name in re.split(", (?![^(]*[)])| and ", read[1])] if read else []
+    if read is None or None in letters:
+        raise ValueError(f"{clause!r} defines no letters: write 'E is the excess risk; R = H^(1/2)'")
+    return tuple(letter[1] for letter in letters if letter), read[2]
+
+
+class Assumed(str):
+    """What the mathematics idealises, such as a limit taken: nothing measured could show it, for the reason ``why``.
+
+    >>> limit = Assumed("the budget tends to infinity", "budgets are finite")
+    >>> limit, limit.why
+    ('the budget tends to infinity', 'budgets are finite')
+    """
+
+    why: str
+
+    def __new__(cls, text: str, why: str) -> Assumed:
+        """The text, and the reason."""
+        assumed = super().__new__(cls, text)
+        assumed.why = why
+        return assumed
 
 
 class Setting(str):
-    """A hypothesis in words that says which kinds of a thing are measured; made by :class:`Kinds`."""
+    """A hypothesis in words that says which kinds of a thing are measured, all of them (``whole``) or some.
+
+    It is made by :class:`Kinds`.
+    """
 
     of: Kinds
     kinds: tuple[str, ...]
+    whole: bool
 
     def named(self, names: Iterable[str]) -> list[str]:
         """The kinds of the thing that occur in names, in the order of its kinds."""
@@ -47,13 +94,17 @@ class Kinds:
         """
         return self._setting(f"{joined([self.words[kind] for kind in kinds])} {self.name}", kinds)
 
+    def among(self, *kinds: str) -> Setting:
+        """The hypothesis that some of these kinds are measured, and no other."""
+        return self._setting(f"some of {self(*kinds)}", kinds, whole=False)
+
     def none(self, text: str) -> Setting:
         """The hypothesis, in these words, that no kind is measured."""
         return self._setting(text, ())
 
-    def _setting(self, text: str, kinds: tuple[str, ...]) -> Setting:
+    def _setting(self, text: str, kinds: tuple[str, ...], *, whole: bool = True) -> Setting:
         setting = Setting(text)
-        setting.of, setting.kinds = self, kinds
+        setting.of, setting.kinds, setting.whole = self, kinds, whole
         return setting
 
 

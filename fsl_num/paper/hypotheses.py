@@ -12,14 +12,17 @@ import numpy as np
 
 from fsl_num.claims.claim import Sample
 from fsl_num.claims.hypotheses import Located
-from fsl_num.claims.words import Kinds, Where
+from fsl_num.claims.words import Assumed, Kinds, Where
 
-SPECTRUM = Where("lambda_j = j^-beta, beta > 1")
-TARGET = Where("theta_j^2 = j^-1 lambda_j^(s-1), s > 0")
-MODEL = Where("lambda_j = j^-beta, theta_j^2 = j^-1 lambda_j^(s-1), s > 0, beta > 1")
-VOLTERRA = ("the Volterra equation", Where("rho_- = rho_+ = 1 there"), Where("c is gamma_max tr(H_M)/2"))
-"""The equation for one constant of hypercontractivity, at rates up to gamma_max."""
-LABELS = "label noise, rate and batch size neither grow nor vanish"
+SPECTRUM = Where("lambda_j = j^-beta with beta > 1")
+TARGET = Where("theta_j^2 = j^-1 lambda_j^(s-1) with s > 0")
+MODEL = Where("lambda_j = j^-beta with beta > 1; theta_j^2 = j^-1 lambda_j^(s-1) with s > 0")
+LABELS = "sigma and B the same along a ray"
+ORDER_OF_LAW = Assumed(
+    "the excess risk is of the order of its law, and the logarithms in that are of the order of the budget's",
+    "the optimum is one of orders: that they are the risk's is what the claims about the laws measure",
+)
+"""Of claims whose numbers are least values of a law."""
 INFINITE = "M = oo"
 """Infinitely many features: compared with the M that the measurement names."""
 
@@ -28,9 +31,13 @@ FEATURES = Kinds("features", {"gaussian": "normal", "uniform": "uniform", "radem
 """The laws of independent features, as measurements call them."""
 SCHEDULES = Kinds("schedules", {
     "constant": "constant", "cosine": "cosine", "linear": "linear", "exp-decay": "exponential", "wsd": "WSD",
-    "8-1-1": "8-1-1", "cyclic": "cyclic", "early drop": "early-dropping",
+    "8-1-1": "8-1-1", "cyclic": "cyclic", "early drop": "early-dropping", "step down": "stepwise falling",
+    "linear-wsd": "WSD (linear in the last fifth, to a tenth)",
+    "oscillation": "oscillating", "burst then zero": "early ending", "adversary": "adversarial",
 })  # fmt: skip
 """Learning-rate schedules, as measurements call them."""
+PROJECTIONS = Kinds("projections W", {"all": "identical", "first": "first-feature", "random": "normal"})
+"""What maps all features to those of a model: all, the first M, or as many normal mixtures."""
 Letters = Mapping[str, Any] | Callable[[Sample], Mapping[str, Any]]
 
 
@@ -67,3 +74,7 @@ def every(values: Mapping[str, Sequence[float]]) -> dict[str, Any]:
 
 of_infinite_size = located({"M": math.inf})
 """A measurement of infinitely many features, which names their number."""
+of_unit_noise = located({"M": math.inf, "sigma": 1.0, "B": 1.0})
+"""One of infinitely many features with label noise of variance 1, a sample at a time."""
+of_constant_rate = located({SCHEDULES.name: "constant"})
+"""A measurement at a constant rate."""

@@ -12,6 +12,7 @@ from sympy import Add, Expr
 from fsl_num.claims.records import Judgement
 from fsl_num.claims.statements import Direction, Equivalent, NothingCompared, OfFormulas, WithoutExponents
 from fsl_num.validation import Array
+from fsl_sym.proof import Formula
 from fsl_sym.proof.formulas import canonical
 
 Bounds = Mapping[str, tuple[float, float]]
@@ -44,6 +45,21 @@ def power_law(direction: Direction = "both", /, **exponents: float) -> Equivalen
 def _monomial(exponents: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
     terms = [power * logs[name] for name, power in exponents.items()]
     return np.asarray(sum(terms[1:], terms[0]), dtype=np.float64)
+
+
+def quotients(*comparisons: Formula) -> dict[str, tuple[float, float]]:
+    """Of each comparison what numbers bear the name of: "left over right", and the range that it leaves them.
+
+    >>> from sympy import Symbol
+    >>> from fsl_sym.proof import at_most
+    >>> quotients(at_most(Symbol("b"), Symbol("a") / 20))
+    {'b over a': (0.0, 0.05)}
+    """
+    ranges = {}
+    for comparison in comparisons:
+        factor, letter = comparison.right.as_coeff_Mul()
+        ranges[f"{comparison.left} over {letter}" if letter != 1 else str(comparison.left)] = (0.0, float(factor))
+    return ranges
 
 
 @dataclass(frozen=True)

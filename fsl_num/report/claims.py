@@ -14,7 +14,7 @@ from fsl_num.claims.claim import Claim
 from fsl_num.claims.errata import errata
 from fsl_num.claims.records import Erratum, Outcome
 from fsl_num.claims.registry import all_claims
-from fsl_num.claims.words import Where
+from fsl_num.claims.words import Assumed, Where
 from fsl_num.report.mathml import paper_words
 from fsl_num.report.places import Place, places
 from fsl_num.report.plain import plain
@@ -53,6 +53,7 @@ def card(claim: Claim, record: Outcome | None, *, mutants: bool = False, needs: 
         ("regimes", ", ".join(claim.regimes)),
         *(("where", plain(letters)) for letters in claim.where),
         *(("hypothesis", plain(assumption)) for assumption in claim.assumptions),
+        *(("not measured", plain(f"{assumed}: {assumed.why}")) for assumed in claim.assumed),
         ("probability", claim.probability),
         ("depends on", ", ".join(claim.depends)),
         ("corrected by", claim.corrected_by or ""),
@@ -97,7 +98,8 @@ def card_json(claim: Claim, record: Outcome | None) -> dict[str, Any]:
         "text": claim.wording,
         "formula": str(claim.formula),
         "latex": claim.latex,
-        "hypotheses": [str(known) for known in claim.hypotheses if not isinstance(known, Where)],
+        "hypotheses": [str(known) for known in claim.hypotheses if not isinstance(known, Where | Assumed)],
+        "assumed": {str(known): known.why for known in claim.assumed},
         "where": list(claim.where),
         "probability": claim.probability or None,
         "depends": list(claim.depends),

@@ -13,6 +13,7 @@ from fsl_num.claims.records import (
     RegimeOutcome,
     Verdict,
 )
+from fsl_num.claims.words import Assumed
 
 ROLES = ("printed", "corrected", "argument", "stronger", "own")
 WILD = """<script>alert("1")</script> & 'x' <b> ]]> -->"""
@@ -78,7 +79,14 @@ def runner(size=12):
     claims[9] = claim(9, title="what thm: claim/1 leaves", corrected_by="thm: claim/1")
     long = "a title of many words that goes on and on " * 8
     claims[4] = claim(
-        4, title=WILD, text=WILD, hypotheses=(WILD,), probability=WILD, stated=WILD, role="own", strengthens=None
+        4,
+        title=WILD,
+        text=WILD,
+        hypotheses=(Assumed(WILD, WILD),),
+        probability=WILD,
+        stated=WILD,
+        role="own",
+        strengthens=None,
     )
     claims[5] = claim(5, title=long, stated=r"\nosuchcommand{x}", role="printed", corrected_by="thm: claim/6")
     wide = f"$({' + '.join(f'x_{{{at}}}' for at in range(40))})$"  # one that no line break divides

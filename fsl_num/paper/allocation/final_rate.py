@@ -77,7 +77,7 @@ def _claim(name: str, line: int, budget: str) -> Claim:
         "Ours. Where b is a hyperparameter, too, the least risk is of the order of that with b = a/K, and b is optimal "
         "up to the least risk over the least optimal effective peak rate, in units of a",
         lambda: forms.formula_of(choices(budget)),
-        (*forms.FREE_END, "log(a/b) of the order of log N"),
+        forms.FREE_END,
         partial(measured, budget), partial(statement, budget), partial(mutants, budget),
         derive=lambda: forms.derivations_of(choices(budget)), role="own",
         beyond=lambda sample: {forms.UNCAPPED: forms.uncapped("exp-decay", budget, sample)},

@@ -19,11 +19,12 @@ from sympy import Min, Rational
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import order_statement
+from fsl_num.claims.hypotheses import logarithm
 from fsl_num.claims.statements import POWER_DRIFT, Equivalent, Joint, Ray, Statement
 from fsl_num.claims.words import Where
 from fsl_num.functional import noise_functional
 from fsl_num.model import Model
-from fsl_num.paper.hypotheses import INFINITE, LABELS, MODEL, located
+from fsl_num.paper.hypotheses import INFINITE, LABELS, MODEL, of_unit_noise
 from fsl_num.paper.scaling_laws.training import peak_rate
 from fsl_num.schedules import schedule
 from fsl_num.validation import Array
@@ -95,8 +96,15 @@ def measured(sample: Sample) -> dict[str, list[Ray]]:
     """Each shape on a hard and an easy task."""
     capacity, logs = sample.point[1], math.log(10.0) * _BUDGETS
     return {
-        f"{name}, {task}": [Ray("D to infinity", logs, {"N": logs}, _least(name, float(difficulty), capacity))]
-        for name in tried(sample)
+        f"{name}, {task}": [
+            Ray(
+                "D to infinity",
+                logs,
+                {"N": logs, "p": np.full(logs.size, logarithm(power))},
+                _least(name, float(difficulty), capacity),
+            )
+        ]
+        for name, power in tried(sample).items()
         for task, difficulty in DIFFICULTIES.items()
     }
 
@@ -136,10 +144,9 @@ CLAIMS: tuple[Claim, ...] = (
         "above 2, the cosine nothing above 3, a drop to a share of the peak nothing at all: their noise is made in the "
         "last of order 1 of intrinsic time, where the spectrum does not count. The best rates end with p = 2 beta - 1.",
         ORDER,
-        (MODEL, Where("E is the least risk over peaks up to a bound, N = D the data"), "p = 0, 1 and 2",
-         "no p near beta less one",
-         INFINITE, LABELS),
-        located({"M": math.inf, "p": POWERS})(measured), statement, mutants, values={p: POWERS},
+        (MODEL, Where("E is the least risk over peaks up to a bound; N is D, the data"), "p = 0, 1 and 2",
+         "constraint: (1/beta - 1/(p + 1))^2 >= 1/100", INFINITE, LABELS),
+        of_unit_noise(measured), statement, mutants, values={p: POWERS},
         depends=("vanishing-end/saturation",), role="own",
         own=lambda s, beta: [(task, beta) for task in DIFFICULTIES.values()],
     ),

@@ -17,6 +17,7 @@ from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.records import Judgement
 from fsl_num.claims.statements import Equivalent, Joint, Ray, Statement
 from fsl_num.paper.allocation.numeric_laws import measure_allocation, measure_risk
+from fsl_num.paper.hypotheses import ORDER_OF_LAW
 from fsl_sym.allocation import QUANTITIES, Allocation, optimal_allocation
 from fsl_sym.domain import REGIMES, Regime
 from fsl_sym.laws import BUDGETS, SCHEDULES, scaling_law
@@ -27,8 +28,7 @@ from fsl_sym.power_regimes import PowerRegime
 from fsl_sym.proof import AllOf, Derivation, Formula, all_of, tends
 from fsl_sym.symbols import C, D, M, N, beta, s
 
-LAW = "the excess risk is of the order of the schedule's law, its logarithms of the order of log N"
-FREE_END = ("s > 0", "beta > 1", "sigma^2 of order 1", "constraint: a <= 1", "log N large, N the budget", LAW)
+FREE_END = ("s > 0", "beta > 1", "sigma^2 of order 1", "constraint: a <= 1", ORDER_OF_LAW)
 HYPOTHESES = (*FREE_END, "b = a/K")
 PROBLEMS = tuple((schedule, budget) for schedule in SCHEDULES for budget in BUDGETS)
 UNCAPPED, SLOW = "without a <= 1", "b = a/K^(1/20)"

@@ -102,7 +102,7 @@ def _claim(claim_id: str, schedule: str, judged_by: str = "") -> Claim:
     return Claim(
         claim_id, "sec: effect-lrs", 1005, f"{NAMES[schedule]}: the optimal allocations, derived",
         partial(_text, schedule), lambda: forms.formula_of(choices(schedule)),
-        (*forms.FREE_END, "M = oo (under a data budget)"),
+        (*forms.FREE_END, "M = oo"),
         partial(measured, schedule), partial(statement, schedule), partial(mutants, schedule),
         derive=lambda: forms.derivations_of(choices(schedule)), depends=(f"{schedule}/law",),
         judged_by=f"{judged_by}{FULL}", role="own", family="other-schedules/allocation",

@@ -17,6 +17,7 @@ from fsl_num.claims.formula_laws import growth
 from fsl_num.claims.statements import Joint, Statement
 from fsl_num.paper.allocation import forms
 from fsl_num.paper.allocation.numeric_laws import measure_allocation
+from fsl_num.paper.hypotheses import ORDER_OF_LAW
 from fsl_sym.allocation import optimal_allocation
 from fsl_sym.order import OrderRange
 from fsl_sym.power_regimes import PowerRegime, sides
@@ -151,7 +152,7 @@ CLAIMS: tuple[Claim, ...] = (
         "a (1 - tau/K)^p is that of the capacity c = min(beta, p + 1), of the order D^-min(s, s c/(1 + s c)), with no "
         "logarithm off the resonance. Linear decay saturates at 2, the cosine at 3.",
         lambda: forms.formula_of(saturation()),
-        ("p > 0", Formula(p, "!=", beta - 1), "sigma^2 of order 1", "constraint: a <= 1", forms.LAW),
+        ("p > 0", Formula(p, "!=", beta - 1), "sigma^2 of order 1", "constraint: a <= 1", ORDER_OF_LAW),
         saturated_risk, saturated, derive=lambda: forms.derivations_of(saturation()), depends=("vanishing-end/data",),
         role="own", family="vanishing-end/data", beyond=uncapped_saturation,
     ),

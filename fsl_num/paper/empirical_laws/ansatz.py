@@ -148,10 +148,10 @@ CLAIMS: tuple[Claim, ...] = (
         "As c_3 grows with c_2 c_3 held, the ansatz with seven constants becomes the Multi-Power Law with kappa' = 0 "
         "but for T(k) - T(i) in the place of T(k) - T(i-1): they differ by a share 1/K of the reduction at a fixed "
         "intrinsic time, neither more nor less.",
-        NEARLY, (Where("LD is the Multi-Power Law, LRD the reduction by decay of the ansatz"),
-         *measurements.LINEAR_WSD,
+        NEARLY, (Where("LD is the Multi-Power Law; LRD is the reduction by decay of the ansatz"),
+         measurements.LINEAR_WSD,
          "T(k) = 200", "512 <= K <= 65536"),
-        located({"T(k)": measurements.WHOLE, SCHEDULES.name: "wsd"})(_near_rays),
+        located({"T(k)": measurements.WHOLE, SCHEDULES.name: "linear-wsd"})(_near_rays),
         lambda sample: order_statement(NEARLY_ALL, sample),
         derive=ansatz.multi_power_limit, family="laws",
         quoted="nearly equivalent to the MPL formulation",

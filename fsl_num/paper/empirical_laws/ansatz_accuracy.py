@@ -54,9 +54,8 @@ CORRECTED: Final = _near(_last * (rate(1) * _gone(_whole) - Sum(_drop * _gone(_w
 HYPOTHESES = (
     POWERS,
     at_most(s, 1 - 1 / beta),
-    Where("gamma is eta_i from T(i-1) to T(i), T(i) = eta_1 + ... + eta_i"),
+    Where("gamma is eta_i from T(i-1) to T(i); T(i) = eta_1 + ... + eta_i"),
     SCHEDULES(*NAMES),
-    "the last drops to a tenth after a few steps",
     "sigma = 0 and 3",
     f"K = {joined(COUNTS)}",
 )

@@ -39,6 +39,7 @@ SHAPE: Final = {
 """The best schedule under a bound on the rate: its loss, the share of decaying steps, its last and largest rate."""
 _noise, _p = Function("N"), Symbol("p", positive=True)
 POWER_DECAY: Final = same_order(_noise(a, K, _p), a * a**-POWER * K**-POWER)
+FUNCTIONAL = Where("E is T^-s and the noise of labels alone; K(t) = (1 + c t)^-(2 - 1/beta)")
 STEP_DECADES = np.linspace(10.0, 100.0, 19)
 
 
@@ -108,7 +109,7 @@ CLAIMS: tuple[Claim, ...] = (
         "bound; one equation gives the last rate a. Numerical optimisation over all rates, free to rise, comes down "
         "to it as its blocks get finer and never below.",
         BEST_RATE,
-        (Where("eta(y) is the best rate when y steps are left"), "label noise alone", "the power kernel", "K = 33907"),
+        (Where("y is the number of steps left; eta(y) is the best rate up to a bound then"), FUNCTIONAL, "K = 33907"),
         located({"K": FITTED_STEPS})(optimised_losses), _optimum,
         derive=ansatz.optimal_rate, role="own", family="optimum",
     ),
@@ -119,8 +120,8 @@ CLAIMS: tuple[Claim, ...] = (
         "phase: the peak itself is K^-(1 - beta/(1 + s beta)), and the loss K^-(s beta/(1 + s beta)) has no "
         "logarithm, which WSD does not reach. On the edge the decay takes a fixed share.",
         AllOf(tuple(SHAPE.values())),
-        (Where("E is the least loss, w the share of decaying steps, eta(K) and eta_max the last and the largest rate"),
-         "label noise alone", "the power kernel", "rates up to a bound", "1e10 <= K <= 1e100"),
+        (Where("w is the share of decaying steps; eta(K) and eta_max are the last and the largest rate"),
+         FUNCTIONAL, "1e10 <= K <= 1e100"),
         shape_rays, lambda sample: Joint({name: order_statement(formula, sample) for name, formula in SHAPE.items()}),
         depends=("eqn: FSL-optimization/closed-form",), role="own", family="optimum",
     ),

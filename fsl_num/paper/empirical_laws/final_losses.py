@@ -91,7 +91,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         f"{LABEL}/chinchilla", LABEL, 1169, "the Chinchilla law",
         "L_0 + A_1 M^-kappa_1 + A_2 D^-kappa_2, D the batch sizes summed: eqn: scaling-law under other names.",
-        CHINCHILLA, ("some sizes and budgets",),
+        CHINCHILLA, ("M = 1e6, 3e7, 4e8, D = 3200, 72000, 10",),
         _chinchilla,
         _chinchilla_statement, regimes=("easy",), family="laws",
         quoted=r"L(M,D) = L_0 + A_1 M^{-\kappa_1}  + A_2 D^{-\kappa_2}",

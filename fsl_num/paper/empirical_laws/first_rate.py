@@ -72,7 +72,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eq:numerical_const_term", "eq:numerical_const_term", 1457, "the noise of the first rate, as printed",
         "int K(T(k) - T(u)) (sigma^2 + e(T(k))) phi(u) phi(0) du = phi(0) int K(T(k) - t) (sigma^2 + e(t)) dt.",
-        FIRST_RATE_PRINTED, (measurements.POWERS, measurements.ALL_SMOOTH),
+        FIRST_RATE_PRINTED, (measurements.POWERS, GAIN, measurements.ALL_SMOOTH),
         lambda sample: measurements.measured_at("signal at the end over steps", sample), _const_term,
         corrected_by="eq:numerical_const_term/corrected", family="ansatz-quadrature",
         quoted=r"\int_{0}^{k} \mathcal{K}(T(k)-T(u))(\sigma^2 + e(T(k))"

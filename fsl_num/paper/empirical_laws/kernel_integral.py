@@ -45,7 +45,7 @@ MODEL_KERNEL: Final = AllOf((same_order(_gone(_soon), _soon), same_order(1 - _go
 _early, _late = Symbol("t_i", positive=True), Symbol("t_k", positive=True)
 _FROZEN = Integral(kernel(_late - z) * e(z), (z, _early, _late)) / Integral(kernel(_late - z), (z, _early, _late))
 AT_THE_DROP, AT_THE_END = (same_order(_FROZEN, time**-s) for time in (_early, _late))
-DROPS = Where("t_i = 1 + T(i), t_k = 1 + T(k)")
+DROPS = Where("t_i = 1 + T(i); t_k = 1 + T(k)")
 
 
 def model_kernel_rays(sample: Sample) -> dict[str, Any]:
@@ -161,7 +161,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         f"{LABEL}/kernel-integral", LABEL, 1498, "the integral of the kernel, as printed",
         "c (1 - 1/beta) int_{T(i)}^{T(k)} K(T(k) - t) dt is the same with (1 + c t)^-(2 - 1/beta) under the integral.",
-        KERNEL_PRINTED, (measurements.POWERS, Where("T is T(k), x is T(k) - T(i)")),
+        KERNEL_PRINTED, (measurements.POWERS, Where("T is T(k); x is T(k) - T(i)")),
         _kernel_points, lambda sample: Sharp(_kernel_as_printed(sample), lambda pair: measurements.QUADRATURE),
         corrected_by=f"{LABEL}/kernel-integral/corrected",
         family="kernel-integral",
@@ -171,7 +171,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         f"{LABEL}/kernel-integral/corrected", LABEL, 1498, "the integral of the kernel",
         "With T(k) - t in the place of t it is 1 - (1 + c (T(k) - T(i)))^-(1 - 1/beta), exactly.",
-        KERNEL_INTEGRAL, (measurements.POWERS, Where("T is T(k), x is T(k) - T(i)")),
+        KERNEL_INTEGRAL, (measurements.POWERS, Where("T is T(k); x is T(k) - T(i)")),
         _kernel_points, _kernel_corrected, derive=ansatz.kernel_integral, role="corrected",
         family="kernel-integral",
     ),

@@ -135,7 +135,7 @@ CLAIMS: tuple[Claim, ...] = (
         "the loss as signal and noise of the first rate, less the reduction by decay",
         "The functional is T(k)^-s + M^-(s beta) + (phi(0)/B) int K(T(k) - t) (sigma^2 + e(t)) dt - LRD(k), exactly: "
         "the noise of the first rate stays, and is the larger part of the constant that a fit calls irreducible.",
-        LOSS[0], (measurements.POWERS, measurements.ALL_SMOOTH, "M = oo (in the numbers)", *LOSS[1]),
+        LOSS[0], (measurements.POWERS, measurements.ALL_SMOOTH, "M = oo", *LOSS[1]),
         of_infinite_size(_loss), _loss_corrected,
         derive=ansatz.loss_by_parts, role="corrected", family="ansatz-quadrature",
     ),

@@ -40,14 +40,13 @@ Measured = list[tuple[Any, float]]
 Value = Callable[[Any], float]
 STEPPED = SCHEDULES(*STEPWISE[1:])
 ALL_STEPWISE, ALL_SMOOTH = SCHEDULES(*STEPWISE), SCHEDULES(*SMOOTH)
-LINEAR_WSD = (SCHEDULES("wsd"), "the last fifth of it a straight line to a tenth")
+LINEAR_WSD = SCHEDULES("linear-wsd")
 LONG = 120
 """Steps of the schedules on which laws are compared with their loops."""
 ONE_PASS = 1e-9
 """The one-pass laws sum powers as exponentials to 1e-11, and the double sums of the loops round at 1e-13."""
 SIGNAL = 0.7
 """A, c_1: the signal after a unit of intrinsic time, in the definitions."""
-POWERS = Where("K(t) = (1 + c t)^-(2 - 1/beta), e(t) = (1 + t)^-s")
 QUADRATURE = 1e-8
 """Quadratures are asked for 1e-11; differences of them lose at most two digits and a derivative by differences one."""
 STEPS = 400.0
@@ -61,6 +60,12 @@ def decay_kernel(beta: float) -> Curve:
 def noise_source(s: float, noise: float) -> Curve:
     """g(t) = sigma^2 + (1 + t)^-s."""
     return lambda t: noise + (1.0 + t) ** -s
+
+
+POWERS = Where(
+    "K(t) = (1 + c t)^-(2 - 1/beta); e(t) = (1 + t)^-s",
+    lambda sample: {"K": decay_kernel(sample.point[1]), "e": noise_source(sample.point[0], 0.0), "c": SCALE},
+)
 
 
 def plan(name: str, steps: float) -> Schedule:

@@ -158,7 +158,7 @@ CLAIMS: tuple[Claim, ...] = (
         "The reduction by decay is C sum (eta_{i-1} - eta_i) G(eta_i^-kappa' S_i) with S_i = sum_{j=1}^i eta_j; tested "
         "where the theory has such a law, kappa' = 0 and kappa'' = 1 - 1/beta. As printed, a drop counts in full at "
         "once and nothing comes after it.",
-        MULTI_POWER_PRINTED, (STEPPED, "label noise alone", "the power kernel", *LEFT),
+        MULTI_POWER_PRINTED, (STEPPED, *LEFT),
         _label_noise,
         lambda sample: Sharp(_multi_power(sample, since="the start"), measurements.ONE_PASS),
         corrected_by=f"{LABEL}/multi-power/corrected", family="steps",
@@ -169,7 +169,7 @@ CLAIMS: tuple[Claim, ...] = (
         "With S_i = sum_{j=i}^k eta_j, as its authors have it, the Multi-Power Law with kappa' = 0, kappa'' = 1 - "
         "1/beta is the reduction of label noise in the functional scaling law exactly, for any schedule given by "
         "steps: nothing is approximated.",
-        MULTI_POWER, (STEPPED, "label noise alone", "the power kernel", *LEFT),
+        MULTI_POWER, (STEPPED, *LEFT),
         _label_noise, _multi_power_corrected,
         derive=ansatz.multi_power, role="corrected",
         family="steps",

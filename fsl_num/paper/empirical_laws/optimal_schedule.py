@@ -14,35 +14,37 @@ from sympy import Function, Rational
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.statements import Ray
-from fsl_num.claims.words import Where
+from fsl_num.claims.words import Kinds, Where
 from fsl_num.design import Objective, ansatz_objective, best_falling_rates, blocks
 from fsl_num.paper.empirical_laws.formulas import Stated, best, best_known, peak, share
 from fsl_num.paper.empirical_laws.measurements import FITTED_STEPS
 from fsl_num.paper.hypotheses import located
-from fsl_num.paper.statements import Ranges
+from fsl_num.paper.statements import Ranges, quotients
 from fsl_num.validation import Array
 from fsl_sym.ansatz import rate
 from fsl_sym.proof import AllOf, at_most, less, same_order
 from fsl_sym.symbols import K, r, s
 
+_LAST, _SHARE, _BETTER = at_most(rate(K), peak / 20), at_most(share, Rational(7, 20)), less(best, best_known)
 WSD_LIKE: Final[Stated] = (
-    AllOf((at_most(rate(K), peak / 20), at_most(share, Rational(7, 20)), less(best, best_known))),
+    AllOf((_LAST, _SHARE, _BETTER)),
     (
-        Where("eta is the minimiser, w the share of its steps below the peak, L_opt its loss"),
+        Where("eta is the best of rates that never rise; w is the share of its steps below eta_max; L_opt is its loss"),
         Where("L_known is the least loss of cosine, WSD and 8-1-1 that end at a tenth"),
     ),
 )
 _of_rate = Function("L")
 UNBOUNDED: Final = same_order(-_of_rate(r), r**-s)
 """L(r) is the ansatz with a first step at rate r."""
-FIT = ("constants as fits give them for two language models", "K = 33907")
-NEVER_RISING = "rates that never rise, at most eta_max"
-WSD_RANGES = {"decaying": (0.02, 0.35), "end": (0.0, 0.05), "peak": (0.999, 1.0), "gain": (0.0, 1.0)}
+MODELS = Kinds("language models to whose curves the constants are fitted", {"25M": "25M", "100M": "100M"})
+FIT = (MODELS("25M", "100M"), "K = 33907")
+LAST, SHARE, GAIN = *quotients(_LAST, _SHARE), f"{_BETTER.right} less {_BETTER.left}"
+WSD_RANGES = {**quotients(_LAST, _SHARE), "largest rate": (0.999, 1.0), GAIN: (0.0, 1.0)}
 _NOT_WSD = {
-    "decays from the start": WSD_RANGES | {"decaying": (0.9, 1.0)},
-    "ends at a tenth of the peak": WSD_RANGES | {"end": (0.08, 0.12)},
-    "a cosine, WSD or 8-1-1 is better": WSD_RANGES | {"gain": (-1.0, 0.0)},
-    "a peak of half": WSD_RANGES | {"peak": (0.4, 0.6)},
+    "decays from the start": WSD_RANGES | {SHARE: (0.9, 1.0)},
+    "ends at a tenth of the peak": WSD_RANGES | {LAST: (0.08, 0.12)},
+    "a cosine, WSD or 8-1-1 is better": WSD_RANGES | {GAIN: (-1.0, 0.0)},
+    "a peak of half": WSD_RANGES | {"largest rate": (0.4, 0.6)},
 }
 
 
@@ -85,8 +87,8 @@ def rivals(steps: Array) -> dict[str, Array]:
 def fitted_shapes(level: float, at: str) -> tuple[tuple[str, float], ...]:
     """What the best schedules that never rise look like under the fitted law: shares and ratios, by model.
 
-    "decaying": share of steps below 99 % of the largest rate; "end": last rate over the largest; "peak": the largest;
-    "gain": loss of the best rival less that of the schedule found.
+    The share of steps below 99 % of the largest rate; the last rate over the largest; the largest; the loss of the
+    best rival less that of the schedule found.
     """
     steps = blocks(FITTED_STEPS, 14, 20.0)
     numbers: dict[str, float] = {}
@@ -95,10 +97,10 @@ def fitted_shapes(level: float, at: str) -> tuple[tuple[str, float], ...]:
         starts = [*rivals(steps).values(), np.full(steps.size, 0.5)]
         reached = (best_falling_rates(objective, steps, start) for start in starts)
         best = min(reached, key=lambda end: end.loss)
-        numbers[f"{model} decaying"] = best.decaying
-        numbers[f"{model} end"] = best.last_over_peak
-        numbers[f"{model} peak"] = float(best.rates.max())
-        numbers[f"{model} gain"] = min(objective(rates, steps)[0] for rates in rivals(steps).values()) - best.loss
+        numbers[f"{model} {SHARE}"] = best.decaying
+        numbers[f"{model} {LAST}"] = best.last_over_peak
+        numbers[f"{model} largest rate"] = float(best.rates.max())
+        numbers[f"{model} {GAIN}"] = min(objective(rates, steps)[0] for rates in rivals(steps).values()) - best.loss
     return tuple(numbers.items())
 
 
@@ -118,7 +120,7 @@ def early_drop_ray(sample: Sample) -> list[Ray]:
 
 
 def _wsd_like(sample: Sample) -> Ranges:
-    return Ranges(WSD_RANGES, _NOT_WSD)
+    return Ranges(WSD_RANGES, _NOT_WSD, formulas=(_LAST, _SHARE, _BETTER))
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -127,7 +129,7 @@ CLAIMS: tuple[Claim, ...] = (
         "Among rates that never rise the minimiser keeps the peak for at least 65 % of the steps, ends below a "
         "twentieth of it, and is better than cosine, WSD and 8-1-1 that end at a tenth. Tested with the constants as "
         "fits give them, where c_3 is so large that the term T(i)^-s is not seen.",
-        WSD_LIKE[0], (*FIT, "c_3 = 1e7", NEVER_RISING, *WSD_LIKE[1]),
+        WSD_LIKE[0], (*FIT, "c_3 = 1e7", *WSD_LIKE[1]),
         _fitted(1e7, "the drop"), _wsd_like, regimes=("easy",), family="optimum",
         quoted=r"\quad \st\, \sum_{k=0}^{K-1} \delta_k \le \eta_0",
     ),
@@ -136,7 +138,7 @@ CLAIMS: tuple[Claim, ...] = (
         "the optimal schedule of the ansatz where its signal counts",
         "The same with c_3 = 1 and c_2 c_3 unchanged. The minimiser falls to a third of the peak within the first "
         "steps: it is paid T(i)^-s for that drop, for good.",
-        WSD_LIKE[0], (*FIT, "c_3 = 1", NEVER_RISING, *WSD_LIKE[1]),
+        WSD_LIKE[0], (*FIT, "c_3 = 1", *WSD_LIKE[1]),
         _fitted(1.0, "the drop"), _wsd_like, regimes=("easy",), role="argument",
         corrected_by="eqn: FSL-optimization/signal-at-the-end", family="optimum",
     ),
@@ -145,9 +147,9 @@ CLAIMS: tuple[Claim, ...] = (
         "the optimal schedule with the signal at the end",
         "With T(k)^-s for T(i)^-s, and T(k) - T(i-1), the minimiser is WSD-like for c_3 = 1 as well.",
         WSD_LIKE[0],
-        (*FIT, Where("LRD(k) = c_2 (c_3 + T(k)^-s) sum (eta_(i-1) - eta_i)(1 - (1 + c_4 (T(k) - T(i-1)))^-gamma)"),
-         "c_3 = 1",
-         NEVER_RISING, *WSD_LIKE[1]),
+        (*FIT,
+         Where("L_opt is that of c_2 (c_3 + T(k)^-s) sum (eta_(i-1) - eta_i)(1 - (1 + c_4 (T(k) - T(i-1)))^-gamma)"),
+         "c_3 = 1", *WSD_LIKE[1]),
         _fitted(1.0, "the end"), _wsd_like,
         regimes=("easy",), role="corrected", family="optimum",
     ),
@@ -156,7 +158,7 @@ CLAIMS: tuple[Claim, ...] = (
         "over all schedules the ansatz has no minimum",
         "One first step at rate r, then the peak: the ansatz falls like -r^-s as r goes to 0. The constraint that "
         "rates never rise is needed for the ansatz; the functional itself does not need it.",
-        UNBOUNDED, (Where("L(r) is the printed ansatz after a first step at rate r"), "r <= 1/100", "rates may rise"),
+        UNBOUNDED, (Where("L(r) is the printed ansatz after a first step at rate r and others at 1"), "r <= 1/100"),
         early_drop_ray, role="own", family="optimum",
     ),
 )  # fmt: skip

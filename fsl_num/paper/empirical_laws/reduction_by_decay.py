@@ -134,9 +134,9 @@ CLAIMS: tuple[Claim, ...] = (
         "The sum of (eta_{i-1} - eta_i) int_{T(i)}^{T(k)} K g dt misses the reduction of the same steps by a share "
         "that falls like 1/K at a fixed intrinsic time, neither faster nor slower, for WSD with a linear decay.",
         DISCRETISED[0],
-        (measurements.POWERS, *DISCRETISED[1], *measurements.LINEAR_WSD, "T(k) = 200",
+        (measurements.POWERS, *DISCRETISED[1], measurements.LINEAR_WSD, "T(k) = 200",
          "512 <= K <= 65536"),
-        located({"T(k)": measurements.WHOLE, SCHEDULES.name: "wsd"})(discretised_rays), family="discretisation",
+        located({"T(k)": measurements.WHOLE, SCHEDULES.name: "linear-wsd"})(discretised_rays), family="discretisation",
         quoted=r"\mathrm{LRD}(k) \approx \frac{1}{B} \sum_{i=1}^{k} (\eta_{i-1}-\eta_i)"
                r" \int_{T(i)}^{T(k)} \mathcal{K}(T(k)-t)(\sigma^2 + e(t))\dd t",
     ),

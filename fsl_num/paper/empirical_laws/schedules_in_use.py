@@ -114,7 +114,7 @@ CLAIMS: tuple[Claim, ...] = (
         "With rho = 0.1 the rate (1 + rho)/2 + (1 - rho)/2 cos((k-1)/(K-1)) of the peak ends at a tenth.",
         COSINE_PRINTED, ENDS,
         _located(lambda sample: ends_of(COSINE_PRINTED)), _ends, regimes=("easy",),
-        corrected_by="sec:CLRS/cosine/corrected",
+        corrected_by="sec:CLRS/cosine/corrected", instances=_cosine_instances,
         quoted=r"such that the minimum learning rate is $\eta_{\operatorname{max}}/10$",
     ),
     Claim(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from sympy import Integer, Symbol
 
@@ -16,7 +16,7 @@ from fsl_sym.symbols import B, D, K
 _length = Symbol("L", positive=True)
 TOKENS: Final[Stated] = (
     within(D, K * B * _length, 2 * B * _length),
-    (equals(D, 2 * 10**10), equals(K, 33907), equals(B, 288), equals(_length, 2048), "two steps are left for counting"),
+    (equals(D, 2 * 10**10), equals(K, 33907), equals(B, 288), equals(_length, 2048)),
 )
 STEPS, BATCH, LENGTH = 33907, 288, 2048
 """Steps and sequences a step as printed; tokens a sequence, which is not printed: the power of 2 that fits."""
@@ -53,6 +53,10 @@ def _steps_statement(sample: Sample) -> Sharp:
     return Sharp(steps, lambda tokens: 500.0 / steps(tokens), wrong)
 
 
+def _batches(sample: Sample) -> list[dict[Any, Any]]:
+    return [{B: BATCH, _length: LENGTH}]
+
+
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "appendix:llm_pre-training/tokens", "appendix:llm_pre-training", 1568, "steps, batch and tokens",
@@ -67,17 +71,16 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "fig:different-step-fit-lrs", "fig:different-step-fit-lrs", 1699, "steps of 10B to 80B tokens, as printed",
         "17k, 34k, 68k and 134k steps are 10B, 20B, 40B and 80B tokens, all numbers rounded as printed.",
-        token_steps(134000), ("one batch size for all", equals(B, 288), equals(_length, 2048)),
-        lambda sample: _steps(134e3), _steps_statement, regimes=("easy",),
+        token_steps(134000), (equals(B, 288), equals(_length, 2048)),
+        lambda sample: _steps(134e3), _steps_statement, regimes=("easy",), instances=_batches,
         corrected_by="fig:different-step-fit-lrs/corrected", family="tokens",
         quoted="17k, 34k, 68k and 134k (corresponding to 10B, 20B, 40B and 80B tokens respectively)",
     ),
     Claim(
         "fig:different-step-fit-lrs/corrected", "fig:different-step-fit-lrs", 1699, "steps of 10B to 80B tokens",
         "The last is 136k steps.", token_steps(136000),
-        ("one batch size for all", equals(B, 288), equals(_length, 2048)),
+        (equals(B, 288), equals(_length, 2048)),
         lambda sample: _steps(136e3), _steps_statement, regimes=("easy",),
-        instances=lambda sample: [{B: BATCH, _length: LENGTH}],
-        role="corrected", family="tokens",
+        instances=_batches, role="corrected", family="tokens",
     ),
 )  # fmt: skip

@@ -15,6 +15,7 @@ from sympy import Expr, Rational, Sum, Symbol
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.hypotheses import Located
+from fsl_num.claims.words import Kinds, Where
 from fsl_num.experiments.loss_dynamics import GRID, loss_dynamics
 from fsl_num.paper.experiments.shared import (
     CLOCK,
@@ -45,7 +46,9 @@ from fsl_sym.symbols import beta, s, sigma
 LABEL = "sub:the_kernel_teacher_student_setup"
 SHOWN = ("cosine", "wsd", "8-1-1")
 SETTING = ("M = N = 128, sigma = 3, B = 1, K = 10000", equals(PEAK_RATE, Rational(1, 20)), SCHEDULES(*SHOWN))
-GRID_OF_FIGURE = "the points of this regime on the grid of the figure"
+PLACES = Kinds("as s, beta", {f"s = {s:g}, beta = {beta:g}": f"{s:g}, {beta:g}" for s, beta in (POINT, *GRID)})
+GRID_OF_FIGURE = PLACES.among(*PLACES.words)
+"""Those of one regime are measured there."""
 PRINTED_FIT: Mapping[str, tuple[float, float]] = MappingProxyType({"printed: worst error": (0.0, CLOSE)})
 MODES_FIT: Mapping[str, tuple[float, float]] = MappingProxyType(
     {"modes: worst error": (0.0, 0.05), "modes: c1": (0.45, 0.55), "modes: c3": (0.45, 0.55)}
@@ -154,7 +157,7 @@ CLAIMS: tuple[Claim, ...] = (
         "The average of 200 runs follows the exact risk within its standard errors, which are below a tenth of it: "
         "what the fits as printed miss is not the sampling.",
         within(Sum(RUN(r, k), (r, 1, 200)) / 200, RISK(k), FARTHEST * DEVIATION(k)),
-        (*HARD, "M = N = 128", "K = 1000"),
+        (*HARD, "M = N = 128", "K = 1000", Where("R(r, k) is the risk of run r; deviation(k) is their standard error")),
         lambda sample: average(sample.seed), lambda sample: Ranges(AVERAGED, _WRONG_AVERAGE), regimes=("hard",),
         moved=at_its_point, role="own",
         probability="200 independent runs at 21 places of one cosine schedule, as good as nine independent ones: a "

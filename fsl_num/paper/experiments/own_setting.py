@@ -87,7 +87,8 @@ CLAIMS: tuple[Claim, ...] = (
         "constant, exponential, stable-then-decay and cosine schedules from 1e2 to 1e9 steps. N = M leaves no "
         "approximation error, so N - M >~ M, asked by the theorems, does not hold here and is not needed.",
         same_order(E, exact.signal(T, Integer(OWN_SIZE)) + 9 * NOISE_INTEGRAL),
-        ("M = N = 128", "sigma = 3", "B = 1", Where("c is gamma_max/2 times the trace of infinitely many features"),
+        ("M = N = 128", "sigma = 3", "B = 1",
+         Where("N(phi) is the noise over sigma^2; c is gamma_max/2 times the trace of infinitely many features"),
          "c = 0.1"), own_setting,
         lambda sample: Equivalent(
             lambda power, logs: power["risk"] * np.logaddexp(logs["signal"], logs["noise"]), {"risk": 1.0}

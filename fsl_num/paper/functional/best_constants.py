@@ -13,13 +13,22 @@ from sympy import Abs, Function, Gt, Lt, Rational, Symbol, oo
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Equivalent, Joint, Ray, Sharp
+from fsl_num.claims.words import Where
 from fsl_num.design.worst import worst_schedule
 from fsl_num.functional import functional_scaling_law
 from fsl_num.model import Model
 from fsl_num.paper.block_constants import AS_A_POWER, exact_powers
 from fsl_num.paper.functional.formulas import LAW
-from fsl_num.paper.functional.runs import bound, moderate_size
-from fsl_num.paper.hypotheses import INFINITE, MODEL, VOLTERRA, every, located, of_infinite_size
+from fsl_num.paper.functional.runs import VOLTERRA, bound, moderate_size
+from fsl_num.paper.hypotheses import (
+    INFINITE,
+    MODEL,
+    SCHEDULES,
+    every,
+    located,
+    of_constant_rate,
+    of_infinite_size,
+)
 from fsl_num.paper.statements import Between, multiple_of, power_law
 from fsl_num.schedules import Constant
 from fsl_num.spectrum import trace
@@ -198,6 +207,7 @@ def _limit(sample: Sample) -> Sharp:
         {"the square root of each": wrong(lambda value: value**0.5),
          "the square of each": wrong(lambda value: value**2),
          "1/(1 - c) for every source": lambda point: 1.0 / (1.0 - point["c"])},
+        formulas=LIMITS,
     )  # fmt: skip
 
 
@@ -219,6 +229,7 @@ def _parted(s: Any, beta: Any) -> tuple[Any, Any]:
     return (s if abs(s - end) >= Rational(1, 8) else end + Rational(1, 4)), beta
 
 
+RATIOS = Where("ratio_label and ratio_signal are 2 E over the law, with noise or signal alone; c is gamma tr(H)/2")
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "best-constants", "ineq: inf_sum", 732, "the best constants between the risk and the law",
@@ -226,9 +237,10 @@ CLAIMS: tuple[Claim, ...] = (
         "with gamma <= gamma_max, A = sup_u R(u)/(gamma_max K_M(u)), R the resolvent of gamma_max K_M. The lower "
         "constant is reached as gamma tends to 0; A for a signal that ends at once and constant gamma_max.",
         AllOf(OF_TWICE),
-        (MODEL, *VOLTERRA, "c = 0.2 and 0.45", "sigma^2 = 0 and 1e6", "adversarial schedules",
+        (MODEL, *VOLTERRA, Where("A is sup R(u)/(gamma_max K_M(u)) over u, R the resolvent"),
+         "c = 0.2 and 0.45", "sigma^2 = 0 and 1e6", SCHEDULES("adversary"),
          exact_powers("R and K are those of whatever spectrum; the numbers are computed for these")),
-        located(every({"c": RATES, "sigma^2": NOISES}))(adversary),
+        located({**every({"c": RATES, "sigma^2": NOISES}), SCHEDULES.name: "adversary"})(adversary),
         _best, derive=best_constant_derivations, role="own", depends=("ineq: inf_sum",),
     ),
     Claim(
@@ -236,9 +248,9 @@ CLAIMS: tuple[Claim, ...] = (
         "For constant gamma, M infinite and t to infinity 2 E/law tends to 1/(1-c) for label noise, to 1/(1-c^2) for "
         "the signal when s < 2 - 1/beta, and to 1/(1-c)^2 when s > 2 - 1/beta; c = gamma tr(H)/2.",
         AllOf(LIMITS),
-        (MODEL, INFINITE, "gamma constant", "c = 0.1, 0.5, 0.8", "t = 1e24", exact_powers(AS_A_POWER),
+        (MODEL, INFINITE, SCHEDULES("constant"), RATIOS, "c = 0.1, 0.5, 0.8", "t = 1e24", exact_powers(AS_A_POWER),
          at_least(Abs(s - 2 + 1 / beta), Rational(1, 8))),
-        of_infinite_size(limits), _limit, derive=resolvent_limit, role="own", moved=_parted,
+        of_constant_rate(of_infinite_size(limits)), _limit, derive=resolvent_limit, role="own", moved=_parted,
     ),
     Claim(
         "ass:fsl/threshold", "ass:fsl", 472, "how small the learning rate has to be",
@@ -246,8 +258,9 @@ CLAIMS: tuple[Claim, ...] = (
         "1/(1-c) for label noise and for s < 2 - 1/beta, like 1/(1-c)^2 for s > 2 - 1/beta. 'Sufficiently small' is "
         "c < 1; at c = 1 the risk is no longer bounded by the law.",
         AllOf(THRESHOLDS),
-        (MODEL, INFINITE, "gamma constant", "t = 1e40", exact_powers(AS_A_POWER),
+        (MODEL, INFINITE, SCHEDULES("constant"), RATIOS, "t = 1e40", exact_powers(AS_A_POWER),
          at_least(Abs(s - 2 + 1 / beta), Rational(1, 8))),
-        of_infinite_size(threshold_rays), _threshold, derive=resolvent_limit, role="own", moved=_parted,
+        of_constant_rate(of_infinite_size(threshold_rays)), _threshold, derive=resolvent_limit, role="own",
+        moved=_parted,
     ),
 )  # fmt: skip

@@ -139,7 +139,7 @@ CLAIMS: tuple[Claim, ...] = (
         "prop:fsl-weak-upper-bound", "prop:fsl-weak-upper-bound", 2211, "the upper bound with K_infinity, all t",
         "The risk is at most of the order M^-(s beta) + e_M(t) + int K_infinity (e_M + sigma^2) gamma, for all t.",
         WEAK,
-        (*GIVEN, "sigma >= 0", "all t > 0"),
+        (*GIVEN, "sigma >= 0", "t > 0"),
         lambda sample: (*window(sample), *balanced(sample), *loud(sample)),
         lambda sample: functional_law(sample, WEAK),
         lambda sample: {"of that order": functional_law(sample, replace(WEAK, relation="~"))}
@@ -150,8 +150,8 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eqn:fsl-intro", "eqn:fsl-intro", 165, "the law of the introduction, inside the window",
         "The conditions that the introduction leaves open can be t <= c M^beta, for every s and sigma (or, for all t, "
-        "those of the corrected theorem on hard tasks).",
-        IS_POWERS, (*GIVEN, "t <= 3 M^beta (0.3 with label noise)"), window,
+        "those of the corrected theorem on hard tasks). With label noise it is checked up to t = 0.3 M^beta.",
+        IS_POWERS, (*GIVEN, "t <= 3 M^beta"), window,
         lambda sample: functional_law(sample, IS_POWERS),
         lambda sample: {f"without {term}": without(sample, term, IS_POWERS) for term in ("e_inf", "label_inf")},
         depends=("thm: fsl-general-noise", "thm: fsl-hard-regime/corrected"), family=FAMILY,
@@ -162,9 +162,10 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "critical-time", "thm: fsl-general-noise", 577, "at the critical time the signal has reached its limit",
         "e_M(c M^beta) is of the order M^-(s beta). Where lambda_M = c_M M^-beta the last mode is left "
-        "exp(-2 c c_M) of itself: for c_M = 2 the constant at c is that of 2 c.",
+        "exp(-2 c c_M) of itself: for c_M = 2 the constant at c is that of 2 c, and over other spectra it is "
+        "checked up to t = 2 M^beta.",
         AT_CRITICAL,
-        (MODEL, "M^beta/4 <= t <= 4 M^beta (up to 2 M^beta for spectra up to constants)", UP_TO_CONSTANTS),
+        (MODEL, "M^beta/4 <= t <= 4 M^beta", UP_TO_CONSTANTS),
         _critical, partial(window_law, AT_CRITICAL),
         beyond=lambda sample: {
             "t = M^(beta/2)": [joined_ray(the_signal(sample), sample.point[1], 0.5, 1.0, decades(sample.point[0]) / 2.0,

@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import product
+from typing import Any
 
 import numpy as np
 from sympy import Expr, S, Sum, oo
@@ -26,13 +27,14 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.printed_values import PrintedBound
 from fsl_num.claims.records import Judgement
 from fsl_num.claims.statements import NothingCompared
+from fsl_num.claims.words import Kinds
 from fsl_num.design.shapes import SHAPES, shape
 from fsl_num.design.worst import worst_schedule
 from fsl_num.paper.block_constants import exact_powers
 from fsl_num.paper.functional.formulas import INFINITE_PAIR, functional
 from fsl_num.paper.functional.hard_tasks import HARD, LARGEST
-from fsl_num.paper.functional.runs import bound
-from fsl_num.paper.hypotheses import MODEL, VOLTERRA, located
+from fsl_num.paper.functional.runs import VOLTERRA, bound
+from fsl_num.paper.hypotheses import MODEL, located
 from fsl_num.validation import Array
 from fsl_num.volterra.mesh import MeshEquation, infinite_parts, mesh_equation
 from fsl_sym.proof import AllOf, at_most
@@ -42,6 +44,8 @@ RATES = (0.05, 0.9)
 """c = gamma_max tr(H_M)/2."""
 SIZES, HORIZONS = (1.0, 30.0, 1e8), (1e-2, 1.0, 100.0)
 """Model sizes, and horizons as multiples of M^beta (at least 1)."""
+TRIED = Kinds("schedules", {"usual": "usual", "nothing": "early ending", "the": "adversarial"})
+"""As the first words of their names say."""
 GAPS = (2.0, 8.0, 16.0)
 """So many times M^beta the noise has stopped before the end: M features have forgotten it, those beyond have not."""
 NOISES, LEVELS = (0.0, 1.0, 1e12, 1e30), (1.0, 1e-20)
@@ -177,10 +181,11 @@ def cases(sample: Sample) -> Cases:
     return Cases(tuple(places), np.array(numbers).T, np.array(times))
 
 
-def _letters(sample: Sample) -> dict[str, Array]:
+def _letters(sample: Sample) -> dict[str, Any]:
     measured = cases(sample)
     named = dict(zip(("c", "sigma^2", "M"), measured.numbers[3:6], strict=True))
-    return {**named, "t": measured.times}
+    kinds = ["usual" if place.split(",")[0] in SHAPES else place.split()[0] for place in measured.places]
+    return {**named, "t": measured.times, TRIED.name: kinds}
 
 
 def _shares(equation: MeshEquation, peak: float) -> list[tuple[str, Array]]:
@@ -209,7 +214,7 @@ CLAIMS: tuple[Claim, ...] = (
         STATED,
         (MODEL, *VOLTERRA, "s <= 1 - 1/beta",
          "c = 0.05, 0.9, 5e-22, 9e-21", "sigma^2 = 0, 1, 1e12, 1e30", "M = 1, 30, 1e8",
-         "t >= 1, t <= 100 M^beta", "usual, early ending and adversarial schedules",
+         "t >= 1, t <= 100 M^beta", TRIED(*TRIED.words),
          exact_powers("how near the bounds come is found for these; up to constants it is any-noise")),
         located(_letters)(cases), lambda sample: Constants(), regimes=HARD, role="own",
         depends=("thm: fsl-hard-regime/any-noise",),

@@ -23,7 +23,7 @@ from fsl_sym.symbols import E, M, N, j
 IS_LAW = risk_is(LAW)
 SILENT = risk_is(functional(MODEL_PAIR, label=False))
 ONLY_LEARNED = risk_is(functional(MODEL_PAIR, label=False, signal_too=False))
-MODEL_AT_ZERO = Where("lambda_j = j^-beta, theta_j^2 = j^-1 lambda_j^(s-1), beta > 1")
+MODEL_AT_ZERO = Where("lambda_j = j^-beta with beta > 1; theta_j^2 = j^-1 lambda_j^(s-1)")
 
 
 @lru_cache(maxsize=64)
@@ -87,7 +87,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "thm:fsl-const-noise", "thm:fsl-const-noise", 591, "label noise of order 1 or more: the law with K_M, all t",
         "For sigma >= c the risk is of the order of the law with K_M and e_M, for every s > 0 and t >= 0.",
-        IS_LAW, (*GIVEN, "1 <= sigma^2 <= 1e60", "all t >= 0"),
+        IS_LAW, (*GIVEN, "1 <= sigma^2 <= 1e60", "t >= 0"),
         lambda sample: [ray for ray in all_rays(sample) if loud(ray)], functional_law, dropped("delta", "e", "label"),
         beyond=lambda sample: {"sigma^2 below 1": [ray for ray in all_rays(sample) if not loud(ray)],
                                **unstable(sample)},
@@ -97,7 +97,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "thm:fsl-const-noise/any-noise", "thm:fsl-const-noise", 591, "the same for label noise as small as you like",
         "The hypothesis sigma >= c is not needed: the law holds for sigma^2 from 1e-60 on, and for sigma = 0.",
-        IS_LAW, (*GIVEN, "0 <= sigma^2 <= 1", "all t >= 0"),
+        IS_LAW, (*GIVEN, "0 <= sigma^2 <= 1", "t >= 0"),
         lambda sample: [ray for ray in all_rays(sample) if not loud(ray) or "to zero" in ray.name],
         lambda sample: functional_law(sample, kernel=decided(sample)), dropped("delta", "e"), role="stronger",
         beyond=lambda sample: {"sigma^2 from 1 on": [ray for ray in all_rays(sample) if loud(ray)]},
@@ -108,7 +108,7 @@ CLAIMS: tuple[Claim, ...] = (
         "For sigma = 0 and 0 < s <= 2 - 1/beta (samples beyond are checked at the end s = 2 - 1/beta) the risk is of "
         "the order of the law with K_M and e_M for all t.",
         SILENT,
-        (*GIVEN, "sigma = 0", "0 < s <= 2 - 1/beta", "all t >= 0"),
+        (*GIVEN, "sigma = 0", "0 < s <= 2 - 1/beta", "t >= 0"),
         silence, lambda sample: functional_law(sample, SILENT, kernel=False),
         dropped("delta", "e"), moved=up_to_two, extra_points=AT_ITS_END, beyond=noisy, depends=("eq:Ke-gap",),
         family=FAMILY,
@@ -119,7 +119,7 @@ CLAIMS: tuple[Claim, ...] = (
         "The hypothesis s <= 2 - 1/beta is not needed: tested for s >= 5/2 - 1/beta, where the mini-batch noise of the "
         "signal leads.",
         SILENT,
-        (*GIVEN, "sigma = 0", "s > 2 - 1/beta", "all t >= 0"), silence,
+        (*GIVEN, "sigma = 0", "s > 2 - 1/beta", "t >= 0"), silence,
         lambda sample: functional_law(sample, SILENT), dropped("delta", "e", "batch"), moved=past_two,
         beyond=noisy,
         regimes=("easy",), role="stronger",
@@ -131,7 +131,7 @@ CLAIMS: tuple[Claim, ...] = (
         "For sigma = 0 and s <= 2 - 1/beta the term int K_M e_M gamma adds no order: the risk is of the order "
         "M^-(s beta) + e_M(t) for all t and every schedule.",
         ONLY_LEARNED,
-        (*GIVEN, "sigma = 0", "0 < s <= 2 - 1/beta", "all t >= 0"),
+        (*GIVEN, "sigma = 0", "0 < s <= 2 - 1/beta", "t >= 0"),
         silence, lambda sample: functional_law(sample, ONLY_LEARNED, kernel=False), dropped("delta", "e"),
         beyond=noisy, moved=up_to_two, extra_points=AT_ITS_END, role="stronger",
         strengthens="thm:fsl-zero-noise", family=FAMILY,
@@ -141,7 +141,7 @@ CLAIMS: tuple[Claim, ...] = (
         "The theorem is stated for s in [0, 2 - 1/beta]; at s = 0 and t = 0 it says that the risk is of the order "
         "1 + e_M(0) whenever N - M >= c M.",
         same_order(E, 1 + Sum(1 / j, (j, 1, M))),
-        (MODEL_AT_ZERO, "s = 0 (which the source condition excludes)", "N = 2^M",
+        (MODEL_AT_ZERO, "s = 0", "N = 2^M",
          exact_powers("one spectrum is enough to refute it")), lambda sample: zero_rays(),
         lambda sample: _bounded("both"), regimes=("hard",), own=_without_source,
         corrected_by="thm:fsl-zero-noise/zero-difficulty-risk",

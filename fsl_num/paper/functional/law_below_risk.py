@@ -24,7 +24,7 @@ from fsl_num.claims.words import Where
 from fsl_num.paper.block_constants import exact_powers
 from fsl_num.paper.functional.balls import DIGITS, enclosed_risk, exact_problem, flint_or_none
 from fsl_num.paper.functional.formulas import LAW
-from fsl_num.paper.hypotheses import MODEL, every, located
+from fsl_num.paper.hypotheses import MODEL, SCHEDULES, every, located, of_constant_rate
 from fsl_num.validation import Array
 from fsl_num.volterra import Problem, solve
 from fsl_sym.proof import at_most
@@ -185,15 +185,15 @@ def _law(by: Any, problem: Problem, time: Fraction) -> Any:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "best-constants/law-below", "ineq: inf_sum", 732, "the law is at most 2 E, with the constant 1",
-        "The functional scaling law, with delta_M for M^-(s beta), is at most twice the expected excess risk: the "
+        "The functional scaling law, with M^-(s beta) is delta_M, is at most twice the expected excess risk: the "
         "first two terms of a series of positive terms. Decided in rigorous balls, rates up to 0.9 of the limit of "
         "stability.",
         at_most(SUMS, 2 * E),
-        (MODEL, "gamma constant", Where("c is gamma tr(H_M)/2"), "c = 0.2 and 0.9", "M = 4 and 12",
+        (MODEL, SCHEDULES("constant"), Where("c is gamma tr(H_M)/2"), "c = 0.2 and 0.9", "M = 4 and 12",
          "sigma^2 = 0, 1, 100",
-         "t >= 1/1000", "t <= M^beta + 1 (whole numbers)",
+         "t >= 1/1000", "t <= M^beta + 1",
          exact_powers("the terms are positive whatever the spectrum; balls decide it for these")),
-        located(_sizes_and_times)(located(every({"c": STABILITIES, "sigma^2": NOISES}))(quotients)),
+        of_constant_rate(located(_sizes_and_times)(located(every({"c": STABILITIES, "sigma^2": NOISES}))(quotients))),
         lambda sample: NotBelow(1.0), role="own",
     ),
 )  # fmt: skip

@@ -27,7 +27,7 @@ from fsl_sym.symbols import s as difficulty
 FAMILY = "functional law of the first M features"
 EXACT = (
     MODEL,
-    Where("M^-(s beta) stands as delta_M, for infinitely many features in all"),
+    Where("M^-(s beta) is delta_M, of infinitely many features in all"),
     # a sum of j^-beta up to M is at least its first term and this integral, and the trace of a spectrum up to constants
     # half of the sum
     at_most(

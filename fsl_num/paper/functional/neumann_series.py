@@ -11,14 +11,14 @@ import numpy as np
 from sympy import Function, Rational, Sum, Symbol, oo, zeta
 
 from fsl_num.claims.claim import Claim, Sample
-from fsl_num.claims.hypotheses import Located
+from fsl_num.claims.hypotheses import Located, logarithm
 from fsl_num.claims.statements import Direction, Equivalent, Ray, Sharp
 from fsl_num.claims.words import Where
 from fsl_num.design.shapes import shape
 from fsl_num.paper.block_constants import AS_A_POWER, PERIOD, UP_TO_CONSTANTS, Constants, exact_powers, given_constants
 from fsl_num.paper.functional.balls import enclosed_risk, enclosed_sums, exact_problem, flint_or_none
 from fsl_num.paper.functional.runs import bound, equation_up_to_constants
-from fsl_num.paper.hypotheses import MODEL
+from fsl_num.paper.hypotheses import MODEL, SCHEDULES, of_constant_rate
 from fsl_num.paper.statements import Between
 from fsl_num.spectrum import approximation_error
 from fsl_num.validation import Array
@@ -107,7 +107,7 @@ def sketch_rays(sample: Sample) -> tuple[Ray, ...]:
             path = [(float(size), max(float(size) ** power, 4.0), 0.2) for size in along]
             rays += _sketch_rays(f"{clock}, {name}, sigma^2 = {noise:g}{kind}", sample, name, noise, path, constants)
         slower = [(float(along[2]), 4.0, 0.2 * 10.0**-power) for power in range(9)]
-        rays += _sketch_rays(f"gamma_max alone{kind}", sample, "constant", 0.0, slower, constants)
+        rays += _sketch_rays(f"constant, gamma_max alone{kind}", sample, "constant", 0.0, slower, constants)
     return tuple(rays)
 
 
@@ -133,7 +133,8 @@ def _sketch_rays(
         values.append(np.log(np.array([second[-1] / first[-1], third / second[-1]]) / equation.trace))
         rates.append(rate)
     sizes, times, _ = (np.array(column) for column in zip(*path, strict=True))
-    logs = {"M": np.log(sizes), "t": np.log(times), "1/gamma_max": -np.log(rates)}
+    logs = {"M": np.log(sizes), "t": np.log(times), "1/gamma_max": -np.log(rates),
+            "sigma^2": np.full(sizes.size, logarithm(noise))}  # fmt: skip
     scale = logs["M"] if np.ptp(sizes) else logs["1/gamma_max"]
     return [
         Ray(f"T^{k + 2} g, {name}", scale - scale[0] + 1.0, logs, quotient)
@@ -201,16 +202,17 @@ CLAIMS: tuple[Claim, ...] = (
         "f is the sum of the series g + T g + T^2 g + ...; what the terms after T^n g add is at most c^(n+1)/(1-c) "
         "sup g, c = gamma_max tr(H)/2.",
         equals(LOSS(t), Sum(POWER(k, t), (k, 0, oo))),
-        (MODEL, "gamma constant", Where("c is gamma tr(H)/2"), "c = 0.2", "t = 1000, M = 50", "terms = 2, 4 and 8",
+        (MODEL, SCHEDULES("constant"), Where("f is twice the excess risk; c is gamma tr(H)/2"),
+         "c = 0.2", "t = 1000, M = 50", "terms = 2, 4 and 8",
          exact_powers("the series is that of whatever kernel; balls hold its sum for these")),
-        series, _series, derive=supersolutions,
+        of_constant_rate(series), _series, derive=supersolutions,
         quoted=r"f = (\cI - \cT)^{-1} g = g + \cT g + \cT^2 g + \cT^3 g + \cdots",
     ),
     Claim(
         "sec: proof_sketch/neumann", "sec: proof_sketch", 792, "higher powers of T against the first",
         "For t <= M^beta T^(k+1) g is at most C gamma_max T^k g for k = 1, 2, uniformly in M.",
         order_at_most(POWER(k + 1, t) / POWER(k, t), G_MAX),
-        (MODEL, at_least(t, 4), "schedules up and down, with and without label noise", UP_TO_CONSTANTS),
+        (MODEL, at_least(t, 4), SCHEDULES("constant", "step down", "oscillation"), "sigma = 0 and 1", UP_TO_CONSTANTS),
         sketch_rays, _sketch, lambda sample: {"of that order": _sketch(sample, "both")}, role="argument",
         depends=("cor: contraction",),
     ),
@@ -220,9 +222,9 @@ CLAIMS: tuple[Claim, ...] = (
         "factor gamma tr(H)/2 by which T shrinks the largest value: the sketch needs the constant of "
         "the subconvolution.",
         TWICE,
-        (MODEL, "sigma = 0", "s >= 5/2 - 1/beta", "gamma constant", "beta >= 3/2 (smaller ones are tested there)",
+        (MODEL, "sigma = 0", "s >= 5/2 - 1/beta", SCHEDULES("constant"), "beta >= 3/2",
          "M = 1e40, t = 1e6", exact_powers(AS_A_POWER)),
-        second_over_first, _twice, moved=_steep, regimes=("easy",), role="own",
+        of_constant_rate(second_over_first), _twice, moved=_steep, regimes=("easy",), role="own",
         depends=("cor: contraction/sharp",),
     ),
 )  # fmt: skip

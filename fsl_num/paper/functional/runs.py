@@ -19,6 +19,7 @@ from sympy import Rational
 from fsl_num.claims.claim import Sample
 from fsl_num.claims.hypotheses import NOTHING
 from fsl_num.claims.statements import Ray
+from fsl_num.claims.words import Where
 from fsl_num.design.shapes import SHAPES, shape
 from fsl_num.design.worst import worst_schedule
 from fsl_num.paper.block_constants import PERIOD, Constants, given_constants
@@ -84,6 +85,20 @@ AFTER, BEYOND = Path(1.0, 3.0), Path(1.0, 100.0)
 def bound(equation: MeshEquation, stability: float = STABILITY) -> float:
     """gamma_max with gamma_max tr(H)/2 = stability."""
     return 2.0 * stability / equation.trace
+
+
+def stability_and_rate(sample: Sample) -> dict[str, Any]:
+    """A stability c, and the rate that :func:`bound` takes for it, of ten features."""
+    beta, size = sample.point[1], 10
+    equation = mesh_equation(*sample.point, float(size), 1.0)
+    return {"c": STABILITY, "gamma_max": bound(equation), "H_M": np.diag(np.arange(1.0, size + 1.0) ** -beta)}
+
+
+VOLTERRA = (
+    Where("rho_- and rho_+ are 1, as in the Volterra equation"),
+    Where("c is gamma_max tr(H_M)/2", stability_and_rate),
+)
+"""The equation for one constant of hypercontractivity, at rates up to gamma_max."""
 
 
 def decades_until_taken_over(s: float, beta: float) -> float:

@@ -89,7 +89,7 @@ CLAIMS: tuple[Claim, ...] = (
         "and for every rate, small or not: the constants are those of rho_- = 1, rho_+ = 2 and of E for 2 E, whatever "
         "the spectrum.",
         AllOf(CLOSURE),
-        (MODEL, FEATURES("gaussian"), Where("delta_M for M^-(s beta)"), Where("c is gamma tr(H)"),
+        (MODEL, FEATURES("gaussian"), Where("M^-(s beta) is delta_M"), Where("c is gamma tr(H)"),
          "M = 1, 30, 1000", at_most(Symbol("c", positive=True), Rational(999, 1000)),
          UP_TO_CONSTANTS),
         closure_ratios, _closure, depends=("approximation-error",),

@@ -41,7 +41,7 @@ FREE = (
         "c_j and d_j in [1/2, 2], of lambda_j = c_j j^-beta and theta_j^2 = d_j j^-1 lambda_j^(s-1)",
         {name: name for name in CONSTANTS},
     )(*CONSTANTS),
-    Where("e(t) takes in the features beyond M, period by period like the last"),
+    Where("e(t) is that with the features beyond M, period by period like the last"),
     Where("N(t) is the noise of a rate that falls linearly in intrinsic time, from 1 to 0 at t"),
 )
 

@@ -123,7 +123,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lemma:ke-power/signal-bound", "lemma:ke-power", 1953, "the signal is at most of the order t^-s at all times",
         "e_M(t) <= C t^-s for every t > 0 and every M, C depending on s and beta only.",
-        order_at_most(signal(), t**-s), (MODEL, "t > 0, any M"),
+        order_at_most(signal(), t**-s), (MODEL, "t > 0"),
         lambda sample: everywhere_rays(the_signal(sample), sample, sample.point[0]),
         derive=lambda: finite_signal().derivation,
         quoted=r"e_M(t) \lesssim t^{-s}",
@@ -131,7 +131,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lemma:ke-power/kernel-bound", "lemma:ke-power", 1953, "the kernel is at most t^-(2-1/beta) at all times",
         "K_M(t) <= C t^-(2-1/beta) for every t > 0 and every M, C depending on beta only.",
-        order_at_most(forgetting_kernel(), t ** (1 / beta - 2)), (MODEL, "t > 0, any M"),
+        order_at_most(forgetting_kernel(), t ** (1 / beta - 2)), (MODEL, "t > 0"),
         lambda sample: everywhere_rays(the_kernel(sample), sample, kernel_power(sample)),
         derive=lambda: finite_kernel().derivation,
         quoted=r"\mathcal{K}_M(t) \lesssim",
@@ -169,7 +169,7 @@ CLAIMS: tuple[Claim, ...] = (
         "K_M(t) is (2t)^(1/beta-2) Gamma(2-1/beta, 2t/M^beta)/beta within exp(-2) t^-2, for every M and t.",
         within(forgetting_kernel(), (2 * t) ** (1 / beta - 2) * uppergamma(2 - 1 / beta, 2 * t * M**-beta) / beta,
                exp(-2) * t**-2),
-        (MODEL, "t > 0, any M"), _crossover_measured, _crossover, derive=lambda: finite_kernel().derivation,
+        (MODEL, "t > 0"), _crossover_measured, _crossover, derive=lambda: finite_kernel().derivation,
         role="stronger", strengthens="lemma:ke-power/kernel-window",
     ),
 )  # fmt: skip

@@ -79,7 +79,7 @@ CLAIMS: tuple[Claim, ...] = (
         "lem: wsd-stable-noise", "lem: wsd-stable-noise", 3489, "what the decay phase leaves of the stable phase",
         "int_0^infinity K_M(T_2 + t) dt, the sum over the modes that it is, is at most C min{M, T_2^(1/beta)}/T_2 for "
         "every T_2 > 0 and M.",
-        order_at_most(stable_sum(), Min(M / T2, T2 ** (1 / beta - 1))), (MODEL, "T_2 > 0, any M"),
+        order_at_most(stable_sum(), Min(M / T2, T2 ** (1 / beta - 1))), (MODEL, "T_2 > 0"),
         _stable_order_measured, lambda sample: Joint(_bounds(sample)), _attained, derive=stable_order,
         quoted=r"\int_{0}^{\infty} \mathcal{K}_M(T_2 + t)\dd t \lesssim"
                r" \frac{\min\{M,T_2^{\frac{1}{\beta}}\}}{T_2}",

@@ -11,7 +11,7 @@ from sympy import Function, Integer, KroneckerDelta, Sum, Symbol
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Joint, Ray
-from fsl_num.claims.words import Where
+from fsl_num.claims.words import Kinds, Where
 from fsl_num.paper.hypotheses import FEATURES, SPECTRUM, of_family
 from fsl_num.paper.model.formulas import DELTA, EXACT, in_two_spaces, norm
 from fsl_num.paper.model.measurements import cloud
@@ -25,6 +25,7 @@ from fsl_sym.symbols import C, N, beta, j
 k, eigenvalue_at = Symbol("k", integer=True, positive=True), Function("lambda")
 CONSTANTS = (0.5, 2.0)
 """The eigenvalues are these multiples of j^-beta in turn, over blocks of indices: what two-sided bounds leave free."""
+MULTIPLES = Kinds("of the power as eigenvalues", {"one constant": "one multiple", "constants in turn": "two in turn"})
 _gram, _distance = Function("G"), Symbol("d", nonnegative=True)
 _SYSTEM = (Where("G(j, k) is the mean of phi^_j phi^_k"), Where("d is the distance of phi^_1 phi^_2 from their span"))
 _ORTHONORMAL = equals(_gram(j, k), KroneckerDelta(j, k))
@@ -86,8 +87,7 @@ CLAIMS: tuple[Claim, ...] = (
         "For eigenvalues between two multiples of j^-beta, beta > 1, tr H <= C for every N: at most c (1 + 1/(beta - "
         "1)). At beta = 1 it is of the order of log N, so that the condition is needed.",
         at_most(Sum(eigenvalue_at(j), (j, 1, N)), C * (1 + 1 / (beta - 1))),
-        (at_most(eigenvalue_at(j), C * j**-beta), less(1, beta), "N <= 1e300",
-         "the eigenvalues are two multiples of the power, in turn"), traces,
+        (at_most(eigenvalue_at(j), C * j**-beta), less(1, beta), "N <= 1e300", MULTIPLES(*MULTIPLES.words)), traces,
         trace_statement, derive=kernel_spaces.trace_derivation, family="spaces",
         quoted=r"ensures $\tr(\bH) = \sum_{j=1}^N \lambda_j \le C$ for some constant $C$ independent of $N$",
     ),
@@ -116,7 +116,8 @@ CLAIMS: tuple[Claim, ...] = (
         "assump:capacity-kernel", "assump:capacity-kernel", 1293, "a smaller beta gives a larger space",
         "With one system of eigenfunctions the squared norm of H_K for beta is at most that for a larger beta: its "
         "space is larger.",
-        at_most(norm(Integer(1)), norm(Integer(1), beta + DELTA)), (SPECTRUM, "one orthonormal system"),
+        at_most(norm(Integer(1)), norm(Integer(1), beta + DELTA)),
+        (SPECTRUM, Where("a(j) are the coefficients of any function on one orthonormal system")),
         richer_ratios,
         lambda sample: Interval(-np.inf, 1.0, 1e-12, attained=False),
         derive=kernel_spaces.richer_derivation, family="spaces", instances=_richer_instances,

@@ -16,7 +16,8 @@ from fsl_num.claims.formula_laws import growth
 from fsl_num.claims.records import Judgement
 from fsl_num.claims.statements import Equivalent, Joint, Ray
 from fsl_num.claims.words import Where
-from fsl_num.paper.allocation.forms import LAW, PROBLEMS, Falls, Vanishes, derivations_of, formula_of, written
+from fsl_num.paper.allocation.forms import PROBLEMS, Falls, Vanishes, derivations_of, formula_of, written
+from fsl_num.paper.hypotheses import ORDER_OF_LAW
 from fsl_num.paper.model.formulas import ALPHA, best
 from fsl_num.paper.model.tuned_laws import ONE_TASK, budgets_of, least_risk, richer
 from fsl_sym.allocation import optimal_allocation
@@ -33,7 +34,11 @@ RICHER = Symbol("beta'", positive=True)
 MORE, BEYOND = (Symbol(name, positive=True) for name in "xy")
 """A lower capacity is beta + x; of one for which the task is hard it is 1 + alpha + y."""
 _own_risk, _richer_risk = (best(ALPHA / capacity, capacity, N) for capacity in (beta, RICHER))
-TWO = (less(1, RICHER), less(RICHER, beta), Where("E_opt(s, beta, N) is the least risk at the budget N"))
+TWO = (
+    less(1, RICHER),
+    less(RICHER, beta),
+    Where("E_opt(s, beta, N) is the least risk over M and gamma at the budget N"),
+)
 CAPACITY_PRINTED: Final = tends(_richer_risk / _own_risk, N, oo, Integer(0))
 ALL: Final = "all"
 """In the place of a regime."""
@@ -188,7 +193,7 @@ def no_gain(start: str, sample: Sample) -> Joint:
     return Joint({name: growth(0.0, 0.0) for name in _only(_orders(sample), start)})
 
 
-FIXED_TASK: Final = (*ONE_TASK, LAW)
+FIXED_TASK: Final = (*ONE_TASK, ORDER_OF_LAW)
 QUOTIENT: Final = "judged by the quotient of the orders at two capacities"
 
 

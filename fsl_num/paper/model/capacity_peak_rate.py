@@ -10,8 +10,9 @@ import numpy as np
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import growth, parts_of
 from fsl_num.claims.statements import Joint, Ray
-from fsl_num.paper.allocation.forms import LAW, Chosen, Falls, derivations_of, formula_of, point, printed_choices
+from fsl_num.paper.allocation.forms import Chosen, Falls, derivations_of, formula_of, point, printed_choices
 from fsl_num.paper.allocation.numeric_laws import measure_allocation
+from fsl_num.paper.hypotheses import ORDER_OF_LAW
 from fsl_num.paper.model.formulas import ALPHA, best_peak, falling_peak
 from fsl_num.paper.model.tuned_laws import ONE_TASK, budgets_of, least_risk, richer
 from fsl_num.validation import Array
@@ -136,7 +137,7 @@ CLAIMS: tuple[Claim, ...] = (
         "the smallest optimal gamma falls with C and with a smaller beta",
         "Exponential decay, easy, compute: the smallest optimal peak rate falls with C and is smaller for a higher "
         "capacity, at which a lower one would be undertrained; a rate of order 1 stays optimal.",
-        lambda: all_of((*parts_of(formula_of(peak_range())), _HIGHER)), (*ONE_TASK, LAW),
+        lambda: all_of((*parts_of(formula_of(peak_range())), _HIGHER)), (*ONE_TASK, ORDER_OF_LAW),
         peak_rate_costs, peak_rate_statement,
         derive=lambda: (*derivations_of(peak_range()), *peak_rate_derivation()), regimes=("easy",),
         family="capacity-peak-rates", role="corrected",

@@ -10,6 +10,7 @@ from sympy import Derivative, Function, Integral, Sum, Symbol, exp
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.words import Where
 from fsl_num.paper.hypotheses import FEATURES as FEATURE_LAWS
+from fsl_num.paper.hypotheses import PROJECTIONS
 from fsl_num.paper.model.formulas import SOLUTIONS, SOLVED, Stated, continuous, gamma_at, moment_at, risk_at
 from fsl_num.paper.model.moments import MODEL, TIMES, gamma, history, intrinsic_path, models, of_models
 from fsl_num.paper.model.tables import Numbers, table
@@ -48,6 +49,8 @@ def _first_features_evolution() -> Formula:
 
 COORDINATE: Final = _coordinate()
 FIRST_FEATURES_EVOLUTION: Final = _first_features_evolution()
+AT_FIRST: Final = equals(2 * risk_at(0), Sum(Function("lambda")(j) * Function("theta")(j) ** 2, (j, 1, FEATURES)))
+"""That nothing is learned yet."""
 
 
 def coordinate_moments(sample: Sample) -> Numbers:
@@ -110,10 +113,8 @@ CLAIMS: tuple[Claim, ...] = (
         "sec: proof_sketch/coordinate", "sec: proof_sketch", 696, "the second moment of one coordinate",
         "E(nu_j - theta_j)^2 = theta_j^2 exp(-2 lambda_j t) + int_0^t exp(-2 lambda_j (t-z)) gamma(z) E q_j(z) dz.",
         COORDINATE[0],
-        (*SOLUTIONS, FEATURE_LAWS("gaussian"), Where("m(t) is the mean of (nu_j - theta_j)^2 and q(t) that of q_j"),
-         "W the first M features",
-         "nu begins at the origin",
-         "the mean of the first formula is the rate of m", *COORDINATE[1]), of_models("first")(coordinate_moments),
+        (*SOLUTIONS, FEATURE_LAWS("gaussian"), Where("m(t) is the mean of (nu_j - theta_j)^2; q(t) is that of q_j"),
+         PROJECTIONS("first"), *COORDINATE[1]), of_models("first")(coordinate_moments),
         table(coordinate_formula, SOLVED, {
             "lambda_j for 2 lambda_j": {"rate": 1.0}, "z for t - z": {"lag": False},
             "gamma/2": {"noise": 0.5}, "the start dropped": {"start": 0.0}, "the index of q shifted": {"shift": 1}}),
@@ -126,8 +127,8 @@ CLAIMS: tuple[Claim, ...] = (
         "2E[E_t] = sum lambda_j theta_j^2 exp(-2 lambda_j t) + sum lambda_j int exp(-2 lambda_j (t-z)) gamma E q_j dz "
         "+ sum_{j>M} lambda_j theta_j^2.",
         FIRST_FEATURES_EVOLUTION,
-        (*SOLUTIONS, FEATURE_LAWS("gaussian"), Where("q(j, z) is the mean of q_j at z"), "W the first M features",
-         "nu begins at the origin"),
+        (*SOLUTIONS, FEATURE_LAWS("gaussian"), Where("q(j, z) is the mean of q_j at z"), PROJECTIONS("first"),
+         AT_FIRST),
         of_models("first")(first_risks),
         table(risk_sum, SOLVED, {
             "E for 2E": {"half": 0.5}, "delta_M dropped": {"tail": 0.0}, "lambda_j for 2 lambda_j": {"rate": 1.0},

@@ -8,7 +8,7 @@ from typing import Any, Final
 from sympy import Expr, Function, Identity, Sum, Symbol, log
 
 from fsl_num.claims.words import Where
-from fsl_num.paper.hypotheses import FEATURES, SPECTRUM
+from fsl_num.paper.hypotheses import FEATURES, PROJECTIONS, SPECTRUM
 from fsl_sym.model_identities import COVARIANCE, PHI, PROJECTION, THETA, WEIGHTS
 from fsl_sym.proof import AllOf, Formula, Hypothesis, Mean, Property, equals
 from fsl_sym.symbols import B, C, N, beta, j, t
@@ -50,10 +50,14 @@ EXACT = 1e-10
 """Sums of at most 6e3 terms of order 1, with eigenvalues of at least 4^-6 in the smallest of them."""
 SOLVED = 1e-6
 """What the integrator leaves between its steps (some 1e-8) and the quadrature of 30 nodes (less)."""
-ANY = ("any W of shape (M, N)", SPECTRUM, Where("epsilon independent of phi, of variance sigma^2"))
-MEANS = (Where("rho_-, rho_+ the constants of the features"), Where("E the excess risk at v, 2E = |u|_H^2"))
-CASES = (*ANY, FEATURES("gaussian", "uniform", "rademacher"), "N = 3 and 4, M = 2 and 3")
-SOLUTIONS = (*ANY, "phi and b are positive functions of physical time", "N = 4, M = 2")
+ANY = (SPECTRUM, Where("epsilon is independent of phi and of variance sigma^2"))
+MEANS = (
+    Where("rho_- and rho_+ are the constants of the features"),
+    Where("E is the excess risk at v, half of |u|_H^2"),
+)
+BOTH = PROJECTIONS("first", "random")
+CASES = (*ANY, BOTH, FEATURES("gaussian", "uniform", "rademacher"), "N = 3 and 4, M = 2 and 3")
+SOLUTIONS = (*ANY, "N = 4, M = 2")
 
 
 def symmetric(*letters: object) -> tuple[Property, ...]:

@@ -13,6 +13,7 @@ from sympy import Expr, MatrixSymbol, Max, Min, Symbol, Trace
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.statements import Joint, Sharp, Statement
+from fsl_num.claims.words import Where
 from fsl_num.paper.hypotheses import FEATURES as FEATURE_LAWS
 from fsl_num.paper.hypotheses import SPECTRUM, located, of_family
 from fsl_num.paper.model.formulas import KURTOSES, KURTOSIS, LEAST, MOST, H
@@ -211,10 +212,12 @@ CLAIMS: tuple[Claim, ...] = (
         "rho_- tr(HA) A <= E[(phi'A phi) phi phi'] - HAH <= rho_+ tr(HA) A for every positive semidefinite A, with "
         "rho_- = 1 and rho_+ = 2 for normal features. The outer terms are of degree 2 in A and the middle of degree 1, "
         "so that no constants serve A and its multiples; at A = e_1 e_1' the upper one misses all other directions.",
-        HYPERCONTRACTIVITY_PRINTED, (SPECTRUM, NORMAL),
+        HYPERCONTRACTIVITY_PRINTED, (SPECTRUM, NORMAL, Where("A is positive semidefinite")),
         of_family(fourth_moments, "gaussian"),
         lambda sample: Bracket(*NORMAL_CONSTANTS, matrix_bound, attained=False),
         corrected_by="assumption: hypercontractivity/corrected", family="fourth-moments",
+        instances=lambda sample: [{**known, **dict(zip((LEAST, MOST), NORMAL_CONSTANTS, strict=True))}
+                                  for known in _instances(fourth_moments("gaussian", sample))],
         quoted=r"\rho_{-}\,\tr(\bH\bA)\,\bA \;\preceq\;",
     ),
     Claim(
@@ -222,7 +225,7 @@ CLAIMS: tuple[Claim, ...] = (
         "hypercontractivity with H outside",
         "tr(HA) H <= E[(phi'A phi) phi phi'] - HAH <= 2 tr(HA) H for every positive semidefinite A and normal "
         "features, and both constants are attained.",
-        HYPERCONTRACTIVITY, (SPECTRUM, NORMAL),
+        HYPERCONTRACTIVITY, (SPECTRUM, NORMAL, Property("A", "positive semidefinite")),
         of_family(fourth_moments, "gaussian"),
         lambda sample: Bracket(*best_constants(KURTOSES["gaussian"]), wrong={"A where H stands outside": matrix_bound}),
         family="fourth-moments", instances=lambda sample: _instances(fourth_moments("gaussian", sample)),
@@ -256,7 +259,8 @@ CLAIMS: tuple[Claim, ...] = (
         "For symmetric A, with p and m the sums of the positive and of the negative eigenvalues of H^(1/2) A H^(1/2), "
         "(p - 2 m) H <= E[x x'A x x'] - HAH <= (2 p - m) H, and both are attained. The bounds of the lemma fail there.",
         INDEFINITE,
-        (SPECTRUM, NORMAL, Property("A", "symmetric")),
+        (SPECTRUM, NORMAL, Property("A", "symmetric"),
+         Where("p_A and m_A are the sums of the positive and of the negative eigenvalues of H^(1/2) A H^(1/2)")),
         located({FEATURE_LAWS.name: "gaussian"})(indefinite_moments),
         lambda sample: Bracket(1.0, 2.0, signed_bound, wrong={"the lemma for every symmetric A": trace_bound}),
         family="fourth-moments", role="own", instances=lambda sample: _instances(indefinite_moments(sample)),

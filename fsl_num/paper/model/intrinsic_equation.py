@@ -12,7 +12,7 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.words import Where
 from fsl_num.paper.hypotheses import FEATURES
 from fsl_num.paper.model import formulas
-from fsl_num.paper.model.formulas import CASES, EXACT, SOLUTIONS, SOLVED
+from fsl_num.paper.model.formulas import BOTH, CASES, EXACT, SOLUTIONS, SOLVED
 from fsl_num.paper.model.gradients import BATCH, PHI, STEP, cases, of_cases, pick, step_moments, weight_moments
 from fsl_num.paper.model.moments import (
     PHYSICAL_STEP,
@@ -172,7 +172,7 @@ CLAIMS: tuple[Claim, ...] = (
         "nu_t = v at T^-1(t) obeys the equation with drift -grad R and noise gamma(t) = h phi/b taken at T^-1(t): the "
         "risk at physical time tau is that at intrinsic time T(tau).",
         CLOCK[0],
-        (*SOLUTIONS, FEATURES("gaussian", "uniform"), *CLOCK[1]), of_models(*CLOCKED)(physical_risks),
+        (*SOLUTIONS, BOTH, FEATURES("gaussian", "uniform"), *CLOCK[1]), of_models(*CLOCKED)(physical_risks),
         table(intrinsic_risks, SOLVED, {
             "t for T^-1(t) in gamma": {"own_time": False}, "gamma/2": {"factor": 0.5}, "h missing": {"step": 0.0},
             "phi^2 for phi": {"power": 2.0}, "b missing": {"size": 0.0}, "read at tau": {"clocked": False}}),
@@ -183,8 +183,8 @@ CLAIMS: tuple[Claim, ...] = (
         "sec: effect-lrs/after-k-steps", "sec: effect-lrs", 890, "the risk after K steps, as printed",
         "The risk after K steps, at physical time Kh, is that of nu at the intrinsic time Kh.",
         AFTER_K_STEPS,
-        (*SOLUTIONS, FEATURES("gaussian", "uniform"),
-         Where("E is the excess risk after K steps, R the mean risk of nu at an intrinsic time")),
+        (*SOLUTIONS, BOTH, FEATURES("gaussian", "uniform"),
+         Where("E is the excess risk after K steps; R is the mean risk of nu at an intrinsic time")),
         of_models(*CLOCKED)(physical_risks), table(partial(intrinsic_risks, clocked=False), SOLVED, {}),
         corrected_by="eqn: sde-instrinc", family="moments",
         quoted="denote the expected excess risk after $K$ training steps",

@@ -14,7 +14,7 @@ from fsl_num.claims.statements import Joint, Ray
 from fsl_num.claims.words import Where
 from fsl_num.paper.hypotheses import SPECTRUM
 from fsl_num.paper.model.formulas import TERMS, fixed, in_two_spaces, norm, symmetric
-from fsl_num.paper.model.spaces import SIZE, basis, own_eigenvalues
+from fsl_num.paper.model.spaces import FUNCTIONS, SIZE, basis, of_functions, own_eigenvalues
 from fsl_num.paper.model.tables import Interval, Numbers, table
 from fsl_sym import kernel_spaces
 from fsl_sym.proof import AllOf, Hypothesis, Mean, at_most, equals, less, same_order
@@ -116,9 +116,9 @@ CLAIMS: tuple[Claim, ...] = (
         "the eigenvalues lambda_j.",
         REPRODUCING[0],
         (SPECTRUM,
-         Where("Lambda = diag(lambda_j), e_x and e hold the standardised features at x and at a random point"),
-         Where("c holds the coefficients of f"), *REPRODUCING[1], "some trigonometric functions"),
-         kernel_numbers,
+         Where("Lambda = diag(lambda_j); e_x and e are the standardised features at x and at a random point"),
+         Where("c is the vector of the coefficients of f"), *REPRODUCING[1], FUNCTIONS("trigonometric")),
+        of_functions(kernel_numbers),
         table(kernel_formula, 1e-9, {
             "a_j^2/lambda_j^2": {"power": 2.0}, "a_j^2": {"power": 0.0}, "the roots of lambda_j": {"root": 0.5},
             "lambda_j^2 in the kernel": {"rank": 2.0}}),
@@ -131,7 +131,7 @@ CLAIMS: tuple[Claim, ...] = (
         "the ratio is J^-(beta (r_1 - r_2)), so that they are different spaces.",
         AllOf((at_most(norm(_r2), norm(_r1)), ITS_ORDER)),
         (SPECTRUM, less(_r2, _r1),
-         Where("the a_j are the coefficients of any function, q(r) is the squared norm of e_J in H^r")),
+         Where("a(j) are the coefficients of any function; q(r) is the squared norm of e_J in H^r")),
         lambda sample: {"ratios": nesting_ratios(sample), "order": orders_of_norms(sample)}, _nesting_statement,
         derive=kernel_spaces.nesting_derivation, family="spaces", instances=_nesting_instances,
         quoted=r"\mathcal{H}_K^{s_1} \subset \mathcal{H}_K^{s_2}",

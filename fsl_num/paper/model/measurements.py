@@ -14,6 +14,7 @@ import numpy as np
 
 from fsl_num.claims.claim import Sample
 from fsl_num.gauss_rules import legendre_rule
+from fsl_num.paper.hypotheses import PROJECTIONS, located
 from fsl_num.paper.model.statements import Operator
 from fsl_num.simulate.random_features import random_projection
 from fsl_num.validation import Array
@@ -111,3 +112,7 @@ def gradient_noises(family: str, sample: Sample) -> tuple[Operator, ...]:
         curved = (projection * own) @ projection.T
         noises.append(Operator(second - np.outer(mean, mean), curved, float(own @ error**2), noise=1.0))
     return tuple(noises)
+
+
+of_noises = located({"N": FEATURE_COUNT, PROJECTIONS.name: ("all", "random")})
+"""A measurement of them, which names the number of features and the projections."""

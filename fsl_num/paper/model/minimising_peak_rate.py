@@ -15,13 +15,14 @@ import numpy as np
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import growth
 from fsl_num.claims.statements import Joint, Ray
+from fsl_num.claims.words import Where
 from fsl_num.paper.model.formulas import best_peak, falling_peak
-from fsl_num.paper.model.tuned_laws import FREE
 from fsl_num.validation import Array
 from fsl_sym.proof import same_order
 from fsl_sym.symbols import C
 
 MINIMISER: Final = same_order(best_peak(C), falling_peak)
+BEST: Final = Where("gamma_opt(C) is where the risk without noise from the signal is least over M and gamma <= 1")
 
 SIZES: Final = np.geomspace(30.0, 3000.0, 9)
 """About these are the best model sizes: the budget is their power 2 + s beta."""
@@ -113,7 +114,7 @@ CLAIMS: tuple[Claim, ...] = (
         "the minimiser of the functional has the printed order",
         "Exponential decay, easy, compute: with its constants the functional is least at a peak rate of the printed "
         "order, which falls with C and with the capacity; up to rates of order 1 the loss is a per cent or so larger.",
-        MINIMISER, ("sigma = 1", "b = a/K", FREE, "the noise from the signal left out"),
+        MINIMISER, ("sigma = 1", "b = a/K", BEST),
         minimising_rates, minimising_statement, regimes=("easy",), role="own",
     ),
 )  # fmt: skip

@@ -18,7 +18,7 @@ from fsl_num.claims.claim import Sample
 from fsl_num.claims.hypotheses import Located
 from fsl_num.gauss_rules import legendre_rule
 from fsl_num.paper.hypotheses import FEATURES as FEATURE_LAWS
-from fsl_num.paper.hypotheses import located
+from fsl_num.paper.hypotheses import PROJECTIONS, located
 from fsl_num.paper.model.gradients import NOISE
 from fsl_num.paper.model.measurements import cloud
 from fsl_num.simulate.random_features import random_projection
@@ -116,6 +116,7 @@ def of_models(*names: str) -> Callable[[Callable[[Sample], Any]], Callable[[Samp
     return located(
         lambda sample: {
             "N": FEATURES, "M": MODEL, FEATURE_LAWS.name: [models(sample)[name].family for name in names],
+            PROJECTIONS.name: [name.split()[0] for name in names],
         }
     )  # fmt: skip
 

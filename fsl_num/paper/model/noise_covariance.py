@@ -12,7 +12,7 @@ from sympy import Expr, Trace
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Joint, Statement
 from fsl_num.claims.words import Where
-from fsl_num.paper.hypotheses import FEATURES, SPECTRUM, TARGET, located
+from fsl_num.paper.hypotheses import FEATURES, PROJECTIONS, SPECTRUM, TARGET
 from fsl_num.paper.model.formulas import (
     ANY,
     CASES,
@@ -32,7 +32,7 @@ from fsl_num.paper.model.formulas import (
 )
 from fsl_num.paper.model.gradients import NOISE, cases, of_cases
 from fsl_num.paper.model.hypercontractivity import best_constants
-from fsl_num.paper.model.measurements import FEATURE_COUNT, gradient_noises
+from fsl_num.paper.model.measurements import FEATURE_COUNT, gradient_noises, of_noises
 from fsl_num.paper.model.statements import Bracket, Operator, base_bound, extreme_directions
 from fsl_num.paper.model.tables import Numbers, table
 from fsl_num.simulate.noise_covariance import noise_covariance
@@ -136,10 +136,10 @@ CLAIMS: tuple[Claim, ...] = (
         "(2 rho_- E + sigma^2) W H W' <= Sigma(v) <= (2 rho_+ E + sigma^2) W H W' for every v and W, with the "
         "constants of the features, which are attained.",
         NOISE_BOUNDS, (SPECTRUM, TARGET, Where("E is the excess risk at v"),
-                       Where("rho_-, rho_+ the constants of the features"),
-         FEATURES("gaussian", "uniform", "rademacher"), "first and random W",
+                       Where("rho_- and rho_+ are the constants of the features"),
+         FEATURES("gaussian", "uniform", "rademacher"), PROJECTIONS("all", "random"),
          f"N = {FEATURE_COUNT}"),
-        located({"N": FEATURE_COUNT})(lambda sample: {
+        of_noises(lambda sample: {
             name: gradient_noises(name, sample) for name in ("gaussian", "uniform", "rademacher")}),
         _noise, _noise_mutants, instances=noise_instances,
         depends=("assumption: hypercontractivity/corrected",), family="gradient-noise",
@@ -148,8 +148,9 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lemma: noise-covariance", "lemma: noise-covariance", 1816, "the noise structure, as the appendix restates it",
         "(2 rho_- E + sigma^2) W H W' <= Sigma(v) <= (2 rho_+ E + sigma^2) W H W', with 2E = ||u||_H^2.",
-        NOISE_BOUNDS, (*ANY, *MEANS, FEATURES("gaussian", "rademacher")),
-        lambda sample: {name: gradient_noises(name, sample) for name in ("gaussian", "rademacher")},
+        NOISE_BOUNDS,
+        (*ANY, PROJECTIONS("all", "random"), *MEANS, FEATURES("gaussian", "rademacher"), f"N = {FEATURE_COUNT}"),
+        of_noises(lambda sample: {name: gradient_noises(name, sample) for name in ("gaussian", "rademacher")}),
         lambda sample: Joint({name: Bracket(*best_constants(KURTOSES[name]), noise_bound)
                               for name in ("gaussian", "rademacher")}),
         depends=("assumption: hypercontractivity/corrected", "lemma: noise-covariance/formula"),

@@ -10,11 +10,11 @@ from sympy import MatrixSymbol, Max, Min, Trace
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Joint, Statement
-from fsl_num.paper.hypotheses import FEATURES
+from fsl_num.paper.hypotheses import FEATURES, PROJECTIONS, located
 from fsl_num.paper.model import formulas
 from fsl_num.paper.model.gradients import cases, of_cases
 from fsl_num.paper.model.hypercontractivity import best_constants
-from fsl_num.paper.model.measurements import gradient_noises
+from fsl_num.paper.model.measurements import gradient_noises, of_noises
 from fsl_num.paper.model.noise_covariance import noise_instances
 from fsl_num.paper.model.statements import Bracket, Operator
 from fsl_num.paper.model.tables import Numbers, table
@@ -95,8 +95,11 @@ CLAIMS: tuple[Claim, ...] = (
         "n'Sigma(v)n lies between min(2, 2 rho_-) and max(2, 2 rho_+) times R(v) n'W H W'n, for all v, n and sigma, "
         "and reaches both; so does q_j against lambda_j R (706). For normal features the range is [2, 4].",
         NOISE_ENERGY,
-        (*formulas.ANY, *formulas.MEANS, FEATURES("gaussian", "uniform"), "without label noise and without risk too"),
-        lambda sample: {family: _energies(family, sample) for family in ("gaussian", "uniform")}, _energy_statement,
+        (*formulas.ANY, PROJECTIONS("all", "random"), *formulas.MEANS, FEATURES("gaussian", "uniform"),
+         "N = 4", "sigma = 0 and 1"),
+        located({"sigma": (0.0, 1.0)})(of_noises(
+            lambda sample: {family: _energies(family, sample) for family in ("gaussian", "uniform")})),
+        _energy_statement,
         depends=("lemma: noise-covariance-main",), family="gradient-noise",
         instances=_energy_instances,
         quoted=r"\cR(\bv)\,\bm{n}^\top \nabla^2 \cR(\bv)\bm{n}",

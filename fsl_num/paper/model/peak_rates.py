@@ -33,7 +33,7 @@ PRINTED_PEAK: Final = equals(PEAK_RATE, 1 / (20 * D))
 TUNED: Final = AllOf((AT_PEAK, same_order(PEAK_RATE, best_peak(D))))
 DECAYING = ("exp-decay", "wsd")
 BUDGETS = tuple(10.0**k for k in (16, 28, 40, 52))
-FINAL = Where("E(D) is the final risk with the peak rate eta_max, E_opt(D) the data-optimal order")
+FINAL = Where("E(D) is the final risk with the peak rate eta_max; E_opt(D) is the data-optimal order")
 SEARCHED = 0.1
 """Of the logarithm of a peak rate, to which the least risk is searched: over 83 units of log D no drift can be seen."""
 
@@ -135,8 +135,8 @@ CLAIMS: tuple[Claim, ...] = (
         "follows the data-optimal law with its logarithms, and that rate has the derived data-optimal order (0.05 "
         "itself in the hard regime, where the experiment is).",
         TUNED,
-        (SPECTRUM, TARGET, "eta_max minimises E(D)", at_most(PEAK_RATE, Rational(1, 20)), FINAL, "M = N = oo",
-         "sigma = 3, B = 1", equals(LAST_RATE, PEAK_RATE / D), "D <= 1e52"),
+        (SPECTRUM, TARGET, Where("eta_max is where E(D) is least"), at_most(PEAK_RATE, Rational(1, 20)), FINAL,
+         "M = N = oo", "sigma = 3, B = 1", equals(LAST_RATE, PEAK_RATE / D), "D <= 1e52"),
         tuned, _tuned, family="peak-rates",
         role="corrected",
     ),

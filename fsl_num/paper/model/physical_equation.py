@@ -14,6 +14,7 @@ from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.words import Where
 from fsl_num.model import Model as PowerLaw
 from fsl_num.paper.hypotheses import FEATURES as FEATURE_LAWS
+from fsl_num.paper.hypotheses import PROJECTIONS, SCHEDULES
 from fsl_num.paper.model import formulas
 from fsl_num.paper.model.formulas import ANY, CASES, EXACT
 from fsl_num.paper.model.gradients import BATCH, NOISE, PHI, STEP, cases, of_cases, weight_moments
@@ -85,9 +86,8 @@ def grid_risks(sample: Sample) -> Located:
     problem = Regression(PowerLaw(s=s, beta=beta, size=MODEL, noise=NOISE), features=FEATURES, family=family)
     rates = np.array(GRID_RATES)
     risks = {"E": exact_risk(problem, rates, every=1).excess_risk[1:]}
-    return Located(
-        risks, {FEATURE_LAWS.name: family, "eta": rates, "t": rates, "gamma": rates, "B": 1.0, "K": rates.size}
-    )
+    kinds = {FEATURE_LAWS.name: family, PROJECTIONS.name: "first", SCHEDULES.name: "exp-decay"}
+    return Located(risks, {**kinds, "eta": rates, "t": rates, "gamma": rates, "B": 1.0, "K": rates.size})
 
 
 def _scheme(sample: Sample, lengths: tuple[float, ...]) -> Array:
@@ -109,6 +109,13 @@ def scheme_formula(sample: Sample, *, shift: int = 0) -> Numbers:
     return {"E": _scheme(sample, tuple(np.diff(ends).tolist()))}
 
 
+def _grid_instances(sample: Sample) -> list[dict[Any, Any]]:
+    """The time before a step, and the learning rates."""
+    times = np.cumsum([0.0, *GRID_RATES])
+    return [{formulas.step_number: step, grid_time: times.__getitem__, eta_at: GRID_RATES.__getitem__}
+            for step in range(1, len(GRID_RATES))]  # fmt: skip
+
+
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eqn: sde", "eqn: sde", 432, "one step of the equation in physical time",
@@ -125,7 +132,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "sub:the_sde_modeling/physical-drift", "sub:the_sde_modeling", 1342, "the drift in physical time, as printed",
         "The drift is -phi grad R dt, with t the intrinsic time, dt = phi dtau: phi enters twice.",
-        PRINTED_DRIFT, (*CASES, Where("m is the mean of v, g that of the gradient of the risk")),
+        PRINTED_DRIFT, (*CASES, Where("m is the mean of v; g is that of the gradient of the risk")),
         of_cases(weight_moments),
         table(partial(physical_formula, sign=-PHI), EXACT, {}), corrected_by="eqn: sde",
         family="gradients",
@@ -136,8 +143,8 @@ CLAIMS: tuple[Claim, ...] = (
         "sub:the_sde_modeling/grid", "sub:the_sde_modeling", 1351, "SGD as a scheme in intrinsic time, as printed",
         "SGD is the scheme of Euler and Maruyama on the grid t_k = sum_{j=0}^k eta_j.",
         PRINTED_GRID,
-        (*ANY, FEATURE_LAWS("gaussian"), "learning rates that fall", "K = 8"), grid_risks,
-        table(partial(scheme_formula, shift=1), EXACT, {}),
+        (*ANY, FEATURE_LAWS("gaussian"), PROJECTIONS("first"), SCHEDULES("exp-decay"), "K = 8"), grid_risks,
+        table(partial(scheme_formula, shift=1), EXACT, {}), instances=_grid_instances,
         corrected_by="sub:the_sde_modeling/grid-corrected", family="moments",
         quoted=r"\{t_k=\sum_{j=0}^{k}\eta_j\}_{k\in\NN}",
     ),
@@ -146,7 +153,7 @@ CLAIMS: tuple[Claim, ...] = (
         "The scheme on t_k = sum_{j=0}^{k-1} eta_j, with noise of covariance (eta_k/B_k) Sigma in a step eta_k, has "
         "the risks of SGD, step by step.",
         GRID[0],
-        (*ANY, FEATURE_LAWS("gaussian"), "learning rates that fall", "K = 8", *GRID[1]), grid_risks,
+        (*ANY, FEATURE_LAWS("gaussian"), PROJECTIONS("first"), SCHEDULES("exp-decay"), "K = 8", *GRID[1]), grid_risks,
         table(scheme_formula, EXACT, {"the index shifted": {"shift": 1}}),
         derive=lambda: (stochastic.grid_derivation(), *stochastic.intrinsic_scheme_derivation()),
         family="moments", role="corrected",

@@ -8,6 +8,7 @@ import numpy as np
 from sympy import MatrixSymbol, Trace, ZeroMatrix
 
 from fsl_num.claims.claim import Claim, Sample
+from fsl_num.paper.hypotheses import PROJECTIONS, located
 from fsl_num.paper.model import formulas
 from fsl_num.paper.model.gradients import NOISE, cases, of_cases
 from fsl_num.paper.model.tables import Numbers, table
@@ -97,7 +98,8 @@ CLAIMS: tuple[Claim, ...] = (
         "eqn: pop-risk-top-M", "eqn: pop-risk-top-M", 679, "the risk of the first M features",
         "2E(v) = sum_{j<=M} lambda_j (v_j - theta_j)^2 + sum_{M<j<=N} lambda_j theta_j^2.",
         FIRST_FEATURES_RISK[0],
-        (*formulas.ANY, "W the first M features", *FIRST_FEATURES_RISK[1]), excess_losses,
+        (*formulas.ANY, PROJECTIONS("first"), *FIRST_FEATURES_RISK[1]),
+        located({PROJECTIONS.name: "first"})(excess_losses),
         table(top_risk_formula, formulas.EXACT, {
             "the features beyond M dropped": {"tail": 0.0}, "the index shifted": {"shift": 1},
             "lambda_j^2": {"power": 2.0}, "half of the rest": {"tail": 0.5}}),

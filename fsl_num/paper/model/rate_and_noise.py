@@ -104,8 +104,8 @@ CLAIMS: tuple[Claim, ...] = (
             sigma**2 / B,
         ),
         (SPECTRUM, TARGET, Where("K and e are K_M and e_M"),
-         Where("phi(z) = B gamma(z) is the learning rate at T^-1(z)"),
-         at_least(sigma**2, 1), Where("h = 1 is the unit of time")), _noise_integrals, family="spaces",
+         Where("phi(z) = B gamma(z) is the learning rate at T^-1(z), h = 1"),
+         at_least(sigma**2, 1)), _noise_integrals, family="spaces",
         quoted=r"Assume constant label noise $\sigma^2 \gtrsim 1$ and batch size",
     ),
 )  # fmt: skip

@@ -14,9 +14,9 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.records import Judgement
 from fsl_num.claims.statements import WithoutExponents
 from fsl_num.claims.words import Where
-from fsl_num.paper.hypotheses import FEATURES
+from fsl_num.paper.hypotheses import FEATURES, PROJECTIONS, SCHEDULES, located
 from fsl_num.paper.model import moments
-from fsl_num.paper.model.formulas import ANY, LEAST, MOST, SOLUTIONS, SOLVED, gamma_at, risk_at
+from fsl_num.paper.model.formulas import ANY, BOTH, LEAST, MOST, SOLUTIONS, SOLVED, gamma_at, risk_at
 from fsl_num.paper.model.gradients import NOISE
 from fsl_num.paper.model.tables import Interval, Numbers, table
 from fsl_num.validation import Array
@@ -25,10 +25,9 @@ from fsl_sym.proof import AllOf, at_most, equals
 from fsl_sym.symbols import sigma, t, z
 
 _forced, _returned, _noise, _c = (Function(name) for name in ("F", "G", "n", "c"))
-EVOLUTION_LETTERS = (
-    Where("F(t) is u_0'A_t'HA_t u_0 and G(t) is tr(S A_t'HA_t S), A_t = exp(-W'WH t)"),
-    Where("n(t, z) is the mean of tr(A_(t-z)'HA_(t-z) W'Sigma W) at z"),
-)
+DECAYED, FORCED = Where("A_t = exp(-W'WH t)"), Where("F(t) is u_0'A_t'HA_t u_0")
+RETURNED = Where("G(t) is tr(S A_t'HA_t S)")
+INJECTED = Where("n(t, z) is the mean of tr(A_t'HA_t W'Sigma W) at z, with t - z for t")
 EVOLUTION: Final = equals(2 * risk_at(t), _forced(t) + Integral(gamma_at(z) * _noise(t, z), (z, 0, t)))
 _of_one = (_c(z) * risk_at(z) + sigma**2) * gamma_at(z) * _returned(t - z)
 PRINTED_EVOLUTION: Final = AllOf(
@@ -170,7 +169,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eq:risk-recursion", "eq:risk-recursion", 1865, "the expected risk under any projection, exactly",
         "2E[E_t] = u_0'A_t'HA_t u_0 + int_0^t gamma E tr(A_{t-z}'HA_{t-z} W'Sigma W) dz with A_t = exp(-W'WH t).",
-        EVOLUTION, (*SOLUTIONS, FEATURES("gaussian", "uniform"), *EVOLUTION_LETTERS),
+        EVOLUTION, (*SOLUTIONS, BOTH, FEATURES("gaussian", "uniform"), DECAYED, FORCED, INJECTED),
         moments.of_models("first", "random", "random uniform")(evolution_risks),
         table(evolution_formula, SOLVED, {
             "HW'W for W'WH": {"swapped": True}, "A H A' for A'HA": {"inside": False}, "E for 2E": {"half": 0.5},
@@ -186,8 +185,9 @@ CLAIMS: tuple[Claim, ...] = (
         "rho_+] that depends on tau alone. After a short burst of noise no such function exists: each mode wants "
         "another mean of it.",
         PRINTED_EVOLUTION,
-        (*ANY, EVOLUTION_LETTERS[0], "W the first M features", FEATURES("gaussian"),
-         "gamma is constant in a burst, and vanishes after it"), moments.of_models("first")(burst_constants),
+        (*ANY, DECAYED, FORCED, RETURNED, PROJECTIONS("first"), FEATURES("gaussian"),
+         SCHEDULES("burst then zero")),
+        located({SCHEDULES.name: "burst then zero"})(moments.of_models("first")(burst_constants)),
         lambda sample: OneFunction(), corrected_by="pro:evolution-pro/corrected", family="moments",
         quoted=r"\gamma_\tau(c_\tau \EE[\cE_\tau]+ \sigma^2) \dd \tau",
     ),
@@ -195,7 +195,7 @@ CLAIMS: tuple[Claim, ...] = (
         "pro:evolution-pro/corrected", "pro:evolution-pro", 1862, "the evolution of the risk with c of both times",
         "E tr(A_{t-tau}'HA_{t-tau} W'Sigma W) = (c E[E_tau] + sigma^2) tr(S A_{t-tau}'HA_{t-tau} S) with c = c(t, tau) "
         "in [2 rho_-, 2 rho_+]: the two bounds of the equation hold. For normal features c fills [2, 4].",
-        EVOLUTION_BOUNDS, (*ANY, *EVOLUTION_LETTERS, FEATURES("gaussian"), "N = 4, M = 2"),
+        EVOLUTION_BOUNDS, (*ANY, BOTH, DECAYED, RETURNED, INJECTED, FEATURES("gaussian"), "N = 4, M = 2"),
         moments.of_models("first", "random")(all_noise_ratios), lambda sample: Interval(2.0, 4.0, 1e-8),
         instances=_ratio_instances,
         derive=stochastic.evolution_derivation, depends=("eq:risk-recursion", "lemma: noise-covariance"),

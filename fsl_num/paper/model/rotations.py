@@ -10,7 +10,7 @@ import numpy as np
 from sympy import Identity, MatrixSymbol, Trace
 
 from fsl_num.claims.claim import Claim, Sample
-from fsl_num.paper.hypotheses import located
+from fsl_num.paper.hypotheses import PROJECTIONS, located
 from fsl_num.paper.model.formulas import ANY, ERROR, EXACT, LABELS, ONE, H, Stated, V, W, symmetric
 from fsl_num.paper.model.tables import Numbers, table
 from fsl_num.simulate.random_features import random_projection
@@ -20,6 +20,7 @@ from fsl_sym.model_identities import EPSILON, FEATURES, PHI, RATE, ROTATION, THE
 from fsl_sym.proof import AllOf, Formula, equals
 
 Q = ROTATION
+ALL = PROJECTIONS("all", "first", "random")
 ROTATED_STEPS, ROTATED_BATCH, ROTATED_RATE = 30, 2, 0.2
 
 
@@ -109,7 +110,7 @@ CLAIMS: tuple[Claim, ...] = (
         "phi, theta* and W, sample by sample, for every orthogonal Q; with all features and W = I the weights turn "
         "with Q. A diagonal H is thus the general case with W turned along.",
         ROTATED[0],
-        (*ANY, "K = 30, B = 2", "one stream of samples", *ROTATED[1]),
+        (*ANY, ALL, "K = 30, B = 2", *ROTATED[1]),
         located({"K": ROTATED_STEPS, "B": ROTATED_BATCH})(rotated_paths),
         table(diagonal_paths, EXACT, {
             "W not turned": {"projection": "turned"}, "Q for Q'": {"projection": "turned back"},
@@ -121,7 +122,7 @@ CLAIMS: tuple[Claim, ...] = (
         "ass:diagonal/first-coordinates", "ass:diagonal", 296, "rotations with W kept, as printed",
         "The analysis for diagonal H is equivalent to the general case with the same W, the first M coordinates. It is "
         "not: the first M coordinates of rotated features are other features.",
-        FIRST_KEPT, (*ANY, *ROTATED[1][:2]), partial(rotated_paths, kept=True),
+        FIRST_KEPT, (*ANY, ALL, *ROTATED[1][:2]), partial(rotated_paths, kept=True),
         table(diagonal_paths, EXACT, {}), corrected_by="ass:diagonal", family="gradients",
         quoted="the analysis under this assumption is equivalent to the general case up to rotation",
     ),

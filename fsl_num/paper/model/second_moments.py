@@ -125,7 +125,7 @@ CLAIMS: tuple[Claim, ...] = (
         "lambda_j E[(v_j - theta_j)^2], and the recursion of the whole matrix for random features. Tested against the "
         "mean over all paths of SGD.",
         SECOND_MOMENTS,
-        (SPECTRUM, TARGET, Where("x(j, k) is lambda_j E[(v_j - theta_j)^2] after k steps, E the risk then"),
+        (SPECTRUM, TARGET, Where("x(j, k) is lambda_j E[(v_j - theta_j)^2] after k steps; E is the risk then"),
          FEATURES("gaussian", "uniform", "rademacher"),
          Where("kappa is their kurtosis"), "M = 2, N = 3", "K = 2 and 3"),
         located({"M": 2, "N": 3, "K": [len(rates) for _, _, rates, _ in PLANS]})(risks_over_all_paths),

@@ -15,7 +15,7 @@ from fsl_num.claims.statements import Joint, Ray
 from fsl_num.claims.words import Where
 from fsl_num.paper.hypotheses import SPECTRUM, TARGET, located
 from fsl_num.paper.model.formulas import DELTA, EXACT, TERMS
-from fsl_num.paper.model.spaces import LAST, SIZE, basis, log_law, log_sums, own_eigenvalues
+from fsl_num.paper.model.spaces import FUNCTIONS, LAST, SIZE, basis, log_law, log_sums, of_functions, own_eigenvalues
 from fsl_num.paper.model.tables import Numbers, table
 from fsl_num.paper.statements import power_law
 from fsl_num.simulate.sobolev import measured_source_exponent
@@ -55,7 +55,7 @@ def source_sums(sample: Sample) -> Mapping[str, Any]:
     sums: dict[str, Any] = {}
     for name, r in (("below", s - delta), ("at", s), ("above", s + delta)):
         values = log_sums(1.0 + beta * (s - r), [float(log) for log in logs])
-        sums[name] = [Ray(name, logs, {"N": logs}, values)]
+        sums[name] = [Ray(name, logs, {"J": logs}, values)]
     a = coefficients(sample)["a_j"]
     sums["terms"] = {"a_j^2/lambda_j^r": a**2 / own_eigenvalues(sample) ** (s - delta)}
     return sums
@@ -102,12 +102,23 @@ def _source_statement(sample: Sample) -> Joint:
     rise = sample.point[1] * sample.point[0] / 3.0
     return Joint(
         {
-            "below": power_law("upper", N=0.0),
-            "at": log_law(),
-            "above": power_law(N=rise),
+            "below": power_law("upper", J=0.0),
+            "at": log_law("J"),
+            "above": power_law(J=rise),
             "terms": table(source_terms, EXACT, {"as printed": {"printed": True}, "the sign": {"sign": -1.0}})(sample),
         }
     )
+
+
+def _in_two_orders(sample: Sample) -> list[dict[Any, Any]]:
+    """alpha as it is read off in both orders."""
+    read = [float(difficulties(sample, spread=spread)["alpha"][0]) for spread in (False, True)]
+    return [{_f: 0, _one: 0, _other: 1, difficulty: lambda f, features: read[features]}]
+
+
+def _third(sample: Sample) -> list[dict[Any, Any]]:
+    """The letters of the third coefficient."""
+    return [{j: 3.0, s: sample.point[0], beta: sample.point[1], DELTA: _delta(sample)}]
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -115,10 +126,10 @@ CLAIMS: tuple[Claim, ...] = (
         "ass:source", "ass:source", 356, "the coefficients of the target",
         "f* = sum_j a_j phi^_j with |a_j| = |theta_j| lambda_j^(1/2) = j^(-1/2) lambda_j^(s/2) = j^(-(s beta + 1)/2).",
         equals(COEFFICIENT, j ** (-(s * beta + 1) / 2)),
-        (SPECTRUM, TARGET, "features sqrt(lambda_j) times trigonometric functions"), coefficients,
+        (SPECTRUM, TARGET, FUNCTIONS("trigonometric")), of_functions(coefficients),
         table(coefficient_formula, EXACT, {
             "lambda_j^s": {"power": 1.0}, "theta_j itself": {"shift": -0.5}, "j^-1": {"index": 1.0}}),
-        derive=kernel_spaces.coefficient_derivation, family="spaces",
+        derive=kernel_spaces.coefficient_derivation, family="spaces", instances=_third,
         quoted=r"\sum_{j=1}^N j^{-(s\beta+1)/2}\;\widehat{\phi}_j",
     ),
     Claim(
@@ -126,6 +137,7 @@ CLAIMS: tuple[Claim, ...] = (
         "f* = sum_j a_j phi^_j with a_j = j^(-1/2) lambda_j^s.",
         equals(COEFFICIENT, j ** -HALF * (j**-beta) ** s), (SPECTRUM, TARGET), coefficients,
         table(partial(coefficient_formula, power=1.0), EXACT, {}), corrected_by="ass:source", family="spaces",
+        instances=_third,
         quoted=r"\sum_{j=1}^N j^{-1/2}\lambda_j^{\,s}\, \widehat{\phi}_j",
     ),
     Claim(
@@ -133,17 +145,18 @@ CLAIMS: tuple[Claim, ...] = (
         "alpha = s beta, read off the coefficients, is a number of the target. With the same orthonormal functions in "
         "another order (e_k at the place k^2) the same function has alpha/2.",
         equals(difficulty(_f, _one), difficulty(_f, _other)),
-        (SPECTRUM, TARGET, Where("alpha(f, phi) is alpha read off the coefficients of f on the features phi"),
-         "one function in two orders of one orthonormal system"),
+        (SPECTRUM, TARGET, Where("f is the target; alpha(f, phi) is alpha read off its coefficients on phi"),
+         Where("psi is phi in another order")),
         partial(difficulties, spread=True), table(difficulty_formula, READ, {}),
-        corrected_by="ass:source/one-order", family="spaces",
+        corrected_by="ass:source/one-order", family="spaces", instances=_in_two_orders,
         quoted="depends only on the target function itself and is independent of the model spectrum",
     ),
     Claim(
         "ass:source/one-order", "ass:source", 366, "alpha for features of one order, whatever their spectrum",
         "Among features with the same functions phi^_j in the same order alpha is a number of the target, and s = "
         "alpha/beta for every beta.",
-        equals(s, difficulty(_f) / beta), (SPECTRUM, TARGET, "one orthonormal system in one order"),
+        equals(s, difficulty(_f) / beta),
+        (SPECTRUM, TARGET, Where("f is the target; alpha(f) is its alpha on features of one order")),
         partial(difficulties, spread=False),
         table(difficulty_formula, READ, {"alpha/2": {"half": 0.5}, "s = alpha": {"relative": False}}),
         family="spaces", role="corrected",
@@ -156,7 +169,7 @@ CLAIMS: tuple[Claim, ...] = (
             at_most(Sum(COEFFICIENT**2 / (j**-beta) ** (s - DELTA), (j, 2, TERMS)), 1 / (beta * DELTA)),
             at_most(log(TERMS + 1), Sum(COEFFICIENT**2 / (j**-beta) ** s, (j, 1, TERMS))),
         )),
-        (SPECTRUM, TARGET, "J as large as numbers go", "delta = s/3"),
+        (SPECTRUM, TARGET, "delta = s/3"),
         _with_delta(source_sums), _source_statement, derive=kernel_spaces.source_derivation, depends=("ass:source",),
         family="spaces",
         quoted=r"There exists some $s>0$ such that $f^* \in \mathcal{H}_K^s$",
@@ -167,7 +180,7 @@ CLAIMS: tuple[Claim, ...] = (
         equals(COEFFICIENT**2 / (j**-beta) ** (s - DELTA), j ** (-1 - beta * (s - DELTA))),
         (SPECTRUM, TARGET, "delta = s/3"),
         _with_delta(lambda sample: source_sums(sample)["terms"]), table(partial(source_terms, printed=True), EXACT, {}),
-        corrected_by="assump:source-kernel", family="spaces",
+        corrected_by="assump:source-kernel", family="spaces", instances=_third,
         quoted=r"= \sum_{j=1}^N j^{-1-\beta(s-\delta)}",
     ),
 )  # fmt: skip

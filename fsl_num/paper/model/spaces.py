@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
 from fsl_num.claims.claim import Sample
 from fsl_num.claims.statements import Equivalent
+from fsl_num.claims.words import Kinds
+from fsl_num.paper.hypotheses import located
 from fsl_num.simulate.families import Trigonometric
 from fsl_num.validation import Array
 
@@ -40,19 +43,26 @@ def log_sums(power: float, logs: Sequence[float]) -> Array:
     return np.array(values)
 
 
-def log_law() -> Equivalent:
-    """The statement that a quantity is of the order of log N."""
-    return Equivalent(_power_of_log, {"log N": 1.0}, frozenset({"log N"}), logarithmic=True)
+def log_law(letter: str = "N") -> Equivalent:
+    """The statement that a quantity is of the order of log N, or that of another letter."""
+    name = f"log {letter}"
+    return Equivalent(partial(_power_of_log, letter), {name: 1.0}, frozenset({name}), logarithmic=True)
 
 
-def _power_of_log(exponents: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
-    return np.asarray(exponents["log N"] * np.log(logs["N"]))
+def _power_of_log(letter: str, exponents: Mapping[str, float], logs: Mapping[str, Array]) -> Array:
+    return np.asarray(exponents[f"log {letter}"] * np.log(logs[letter]))
+
+
+FAMILY = Trigonometric()
+FUNCTIONS = Kinds("functions", {"trigonometric": "trigonometric"})
+of_functions = located({FUNCTIONS.name: type(FAMILY).__name__.lower()})
+"""A measurement at the values of orthonormal functions, which names them."""
 
 
 def basis(size: int) -> tuple[Array, Array]:
     """Points of the circle and the orthonormal functions at them: means over the points are exact."""
     points = np.arange(64) / 64.0
-    return points, Trigonometric().values(points, size)
+    return points, FAMILY.values(points, size)
 
 
 def own_eigenvalues(sample: Sample, beta: float | None = None) -> Array:

@@ -9,7 +9,7 @@ from sympy import Trace, ZeroMatrix
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.words import Kinds, Where, joined
-from fsl_num.paper.hypotheses import located
+from fsl_num.paper.hypotheses import PROJECTIONS, located
 from fsl_num.paper.model import formulas
 from fsl_num.paper.model.formulas import ANY, CASES, EXACT
 from fsl_num.paper.model.gradients import Case, cases, of_cases
@@ -135,9 +135,9 @@ CLAIMS: tuple[Claim, ...] = (
         "eqn: sgd2", "eqn: sgd2", 412, "the gradient noise of a batch",
         "SGD is v - eta (grad R + xi) with E xi = 0 and E xi xi' = Sigma(v)/B, Sigma the covariance at batch size 1.",
         BATCHES,
-        (*ANY, Where("xi is the noise of the gradient of a batch"), SAMPLES("independent"),
+        (*ANY, Where("xi is the noise of the gradient of a batch"), PROJECTIONS("random"), SAMPLES("independent"),
          f"B = {joined(BATCH_SIZES)}"),
-        located({SAMPLES.name: "independent", "B": BATCH_SIZES})(batch_moments),
+        located({SAMPLES.name: "independent", PROJECTIONS.name: "random", "B": BATCH_SIZES})(batch_moments),
         table(batch_formula, EXACT, {
             "Sigma without 1/B": {"power": 0.0}, "Sigma/B^2": {"power": 2.0},
             "the second moment of the gradient": {"second": True}}),

@@ -24,8 +24,14 @@ some 1e-5 of its least value there."""
 PLATEAU, NARROW, FINE = 18.0, 2000.0, 401
 """Peak rates that lose at most a factor exp(18) may differ by powers of the log budget (whose logarithm is below 17)
 alone. The ends of their range are searched as well, with so many points once they are known to that many units."""
-FREE = "M and gamma, up to a bound, of choice"
-ONE_TASK = (Where("alpha is s beta"), "one task under two capacities", "label noise does not vanish", FREE)
+
+
+def alpha_of(sample: Sample) -> Any:
+    """alpha, of the sample's capacity and of a higher one, exactly."""
+    return sample.s * sample.beta
+
+
+ONE_TASK = (Where("alpha is s beta", lambda sample: {"alpha": alpha_of(sample)}), "sigma^2 of order 1")
 
 
 def _over_sizes(function: Callable[[Array, Array], Array], peaks: Array, low: float, high: float) -> Array:
@@ -72,7 +78,8 @@ def least_risk(
         values.append(min(_over_peaks(tuned, -log, end) for end in ends))
     scale = np.array(budgets)
     settled = len(budgets) - len(LOG_BUDGETS[SETTLED:])
-    return Ray(f"{schedule}, {budget}", scale, {"N": scale}, np.array(values), settled)
+    logs = {"N": scale, "sigma^2": np.full(scale.size, np.log(law.noise))}
+    return Ray(f"{schedule}, {budget}", scale, logs, np.array(values), settled)
 
 
 def budgets_of(sample: Sample) -> tuple[float, ...]:
@@ -99,7 +106,7 @@ def _over_peaks(tuned: Callable[[Array], Array], least: float, end: int | None) 
 
 def richer(sample: Sample) -> dict[str, tuple[Any, Any]]:
     """Higher capacities for the same task, as exact (s, beta): half way to beta = 1, or to the edge, or across it."""
-    alpha, beta = sample.s * sample.beta, sample.beta
+    alpha, beta = alpha_of(sample), sample.beta
     capacities = {"within": (1 + beta) / 2}
     if sample.regime == "hard":
         capacities = {"within": (1 + alpha + beta) / 2, "across": (2 + alpha) / 2}

@@ -13,9 +13,9 @@ from sympy import Rational
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Direction, Statement
 from fsl_num.claims.words import Where
-from fsl_num.paper.hypotheses import SPECTRUM, TARGET
+from fsl_num.paper.hypotheses import SPECTRUM, TARGET, located
 from fsl_num.paper.random_features import forcing
-from fsl_num.paper.random_features.formulas import AT_ONE, ENDPOINT, RANDOM, bias, e
+from fsl_num.paper.random_features.formulas import AT_ONE, RANDOM, bias, e
 from fsl_num.paper.random_features.laws import FLOOR, law_of, to_one
 from fsl_num.paper.random_features.statements import ERRORS, FINITE_SIZE, DrawnRay, Law, OverDraws
 from fsl_sym.proof import AllOf, Formula, at_most, less, order_at_most, same_order
@@ -25,7 +25,7 @@ _floor = M ** (-s * beta)
 BIAS_ABOVE: Final = order_at_most(bias(t), _floor + e(t))
 BIAS_BELOW: Final = (order_at_most(_floor, bias(t)), order_at_most(e(t), bias(t)))
 BIAS_RESTATED: Final = same_order(bias(t), _floor + e(t))
-LETTERS = Where("b(t) is u_0'A_t'HA_t u_0, e(t) is e^_M(t) with the eigenvalues of W H W'")
+LETTERS = Where("b(t) is u_0'A_t'HA_t u_0; e(t) is e^_M(t) with the eigenvalues of W H W'")
 TIMES = "t = 1, (M/8)^beta, (M/2)^beta, (2M)^beta and infinity"
 BIASES_DRAWN = (
     "with probability at least 1 - exp(-Omega(M)) over W; measured are means of logarithms over the signs of the "
@@ -96,7 +96,7 @@ CLAIMS: tuple[Claim, ...] = (
         "lem:bias_upper_bound", "lem:bias_upper_bound", 2587, "what random features leave, from above, s in (0, 1]",
         "u_0'A_t'H A_t u_0 <= C (M^-(s beta) + e^_M(t)) at every t for 0 < s <= 1. It fails at s = 1, where what is "
         "left at the end is M^-beta log M.",
-        BIAS_ABOVE, (SPECTRUM, TARGET, LETTERS, at_most(s, 1), ENDPOINT, *RANDOM),
+        BIAS_ABOVE, (SPECTRUM, TARGET, LETTERS, at_most(s, 1), *RANDOM),
         forcing.rays, _above, corrected_by="lem:bias_upper_bound/corrected",
         depends=("lem: random_eigen/corrected",), family="random-left",
         probability=BIASES_DRAWN, extra_points=AT_ONE, moved=to_one,
@@ -127,9 +127,9 @@ CLAIMS: tuple[Claim, ...] = (
         "As restated, the laws of constant rates and of exponential decay hold for the random projection as well, for "
         "every s: without noise what is left is of the order of M^-(s beta) + e^_M(t). For s > 1 it is M^-beta at the "
         "end, M^-beta log M at s = 1.",
-        BIAS_RESTATED, (SPECTRUM, TARGET, LETTERS, "every s > 0", "B so large that the noise "
-         "does not count", *RANDOM),
-        forcing.rays, lambda sample: _law(sample, "both", BIAS_RESTATED), corrected_by="prop:volterra-random/forcing",
+        BIAS_RESTATED, (SPECTRUM, TARGET, LETTERS, "s > 0", "sigma = 0", *RANDOM),
+        located({"sigma": 0.0})(forcing.rays), lambda sample: _law(sample, "both", BIAS_RESTATED),
+        corrected_by="prop:volterra-random/forcing",
         depends=("lem: random_eigen/corrected",), family="random-left",
         probability=BIASES_DRAWN, extra_points={"easy": ((Rational(3, 2), Rational(2)),)},
         quoted="or for the random case with probability at least",

@@ -25,7 +25,7 @@ from fsl_sym.proof import AllOf, at_least, order_at_most, same_order
 from fsl_sym.symbols import M, N, beta, s, t
 
 _i = Symbol("i", integer=True, positive=True)
-WEIGHTED = Where("mu(i) are the eigenvalues of W H W', b(i) those of W H u_0u_0'H W', e(t) = e^_M(t)")
+WEIGHTED = Where("mu(i) are the eigenvalues of W H W'; b(i) are those of W H u_0u_0'H W'; e(t) is e^_M(t)")
 _TRACES = Sum(exp(-2 * t * mu(_i)) / mu(_i) * bias(_i), (_i, 1, M))
 ONE_TARGET: Final = order_at_most(e(t), _TRACES)
 ONE_TARGET_FLOOR: Final = order_at_most(M ** (-s * beta), Sum(mu(_i) * nu(N + 1 - _i), (_i, 1, N)))
@@ -142,7 +142,7 @@ CLAIMS: tuple[Claim, ...] = (
         "sum_i mu_i(I - Pi) mu_{N+1-i}(H^(1/2)u_0u_0'H^(1/2)) >~ M^-(s beta), from mu_i = i^(-1-s beta). For one "
         "target the matrix has rank one and the sum is 0.",
         ONE_TARGET_FLOOR,
-        (SPECTRUM, TARGET, Where("mu(i) are the eigenvalues of I - Pi, nu(i) those of H^(1/2)u_0u_0'H^(1/2)"),
+        (SPECTRUM, TARGET, Where("mu(i) are the eigenvalues of I - Pi; nu(i) are those of H^(1/2)u_0u_0'H^(1/2)"),
          TARGETS("one"), *RANDOM),
         partial(floor_bounds, mean=False),
         lambda sample: Within(_least_floor(sample), np.inf),
@@ -155,7 +155,7 @@ CLAIMS: tuple[Claim, ...] = (
         "second at least delta_M: the proof holds for the mean over targets with uncorrelated coordinates.",
         AVERAGED,
         (SPECTRUM, TARGET, WEIGHTED, TARGETS("mean"),
-         Where("nu(i) are the eigenvalues of H^(1/2) diag(theta_j^2) H^(1/2), pi(i) those of I - Pi"), *RANDOM),
+         Where("nu(i) are the eigenvalues of H^(1/2) diag(theta_j^2) H^(1/2); pi(i) are those of I - Pi"), *RANDOM),
         lambda sample: {"e(t)": trace_bounds("mean", sample),
                         "floor": floor_bounds(sample, mean=True)},
         _averaged, _averaged_mutants, family="random-steps", role="corrected", probability=STEPS,

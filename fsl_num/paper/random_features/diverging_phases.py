@@ -18,7 +18,9 @@ from sympy import Rational
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import order_statement
+from fsl_num.claims.hypotheses import NOTHING
 from fsl_num.claims.statements import Joint, Ray, Statement
+from fsl_num.paper.hypotheses import ORDER_OF_LAW
 from fsl_num.paper.random_features.phases import formula
 from fsl_num.validation import Array
 from fsl_sym.proof import same_order
@@ -122,7 +124,8 @@ def _rays(name: str, sample: Sample) -> dict[str, tuple[Ray, ...]]:
         values, sizes = np.transpose(
             [_least(float(task), float(capacity), log_samples, "tuned" in name) for log_samples in logs]
         )
-        own = {"C": logs, "M": sizes, "N": math.log(FEATURES) + sizes}
+        own = {"C": logs, "M": sizes, "N": math.log(FEATURES) + sizes, "B": np.zeros(logs.size),
+               "sigma^2": np.full(logs.size, NOTHING)}  # fmt: skip
         rays_of[f"s = {task}, beta = {capacity}"] = (Ray("C to infinity", logs, own, values, 0),)
     return rays_of
 
@@ -161,8 +164,7 @@ def _claim(claim_id: str, name: str) -> Claim:
     return Claim(
         claim_id, "thm: fsl-random", 627, f"random features, phase {name}",
         f"Ours, after the followers: {_TEXTS[name]}", partial(formula, name),
-        ("s > 0", "beta < 1", "N = 2 M", "no label noise, a batch size that stays",
-         "the law of random features: its terms in the mean"),
+        ("s > 0", "beta < 1", "N = 2 M", "sigma = 0, B = 1", ORDER_OF_LAW),
         partial(_rays, name), partial(_says, name), partial(_mutants, name),
         regimes=("easy",), own=partial(_points, name), role="own", depends=("thm: fsl-random/corrected",),
     )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -13,7 +14,7 @@ from sympy import E, Function, Gt, Le, Max, Rational, Sum, Symbol, log, oo
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Ray, Statement
 from fsl_num.claims.words import Where
-from fsl_num.paper.hypotheses import SPECTRUM, TARGET
+from fsl_num.paper.hypotheses import SPECTRUM, TARGET, located
 from fsl_num.paper.model.statements import Trend
 from fsl_num.paper.random_features.draws import drawn, features, sizes_of
 from fsl_num.paper.random_features.forcing import END, rays
@@ -158,9 +159,9 @@ CLAIMS: tuple[Claim, ...] = (
         "at s = 1 and M^(beta (s-1)) for s > 1: there they diverge. Before that, for M^(1/(s - 1 + 1/beta)) << t << "
         "M^beta, the risk falls like t^-(1-1/beta)/M and no longer like t^-s.",
         EASIER_TASKS,
-        (SPECTRUM, TARGET, "s != 1 (log M at s = 1)", Where("R_random and R_top are the risks that stay"),
-         "no label noise, t infinite", *RANDOM),
-        _against_top, _easier, _easier_mutants,
+        (SPECTRUM, TARGET, "s != 1", Where("R_random and R_top are the risks that stay"),
+         "sigma = 0, t = oo", *RANDOM),
+        located({"sigma": 0.0, "t": math.inf})(_against_top), _easier, _easier_mutants,
         judged_by="the order is a sum of both tasks' orders, whose largest term is printed",
         depends=("prop:volterra-random/forcing",), family="random-left",
         probability=f"{LEFT_DRAWN}; for s > 1 {', '.join(map(str, RUNS))} draws at M = {', '.join(map(str, SIZES))}, "
@@ -187,8 +188,9 @@ CLAIMS: tuple[Claim, ...] = (
         "attained, slopes that finite sizes move by up to 0.19 do not tell.",
         SPREAD,
         (SPECTRUM, TARGET, "s > 0",
-         Where("d(s, M) is the largest standard deviation of log risk over t"), "no label noise", *RANDOM),
-        spreads, _spread, lambda sample: {"M^-1/2 for every s": CONCENTRATED} if concentration(sample) < 0.35 else {},
+         Where("d(s, M) is the largest standard deviation of log risk over t"), "sigma = 0", *RANDOM),
+        located({"sigma": 0.0})(spreads), _spread,
+        lambda sample: {"M^-1/2 for every s": CONCENTRATED} if concentration(sample) < 0.35 else {},
         family="random-left", role="own", extra_points={"easy": ((Rational(2), Rational(4)),)},
         probability="120, 120, 80, 48 draws at M = 16, 32, 64, 128; slopes of standard deviations, known to 0.05",
     ),

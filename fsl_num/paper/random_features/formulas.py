@@ -9,6 +9,8 @@ from sympy import Expr, Function, Identity, Integral, MatrixSymbol, Rational, Sy
 
 from fsl_num.claims.words import Where
 from fsl_num.paper.hypotheses import FEATURES as LAWS
+from fsl_num.paper.hypotheses import PROJECTIONS, SCHEDULES
+from fsl_num.paper.random_features.risks import NOISES, SIGMAS
 from fsl_sym.proof import Formula, equals, same_order
 from fsl_sym.random_features import FEATURES
 from fsl_sym.symbols import M, beta, s, sigma, t, z
@@ -20,10 +22,10 @@ SPLIT: Final = Symbol("k", positive=True)
 DECAYED = Where("A_t = exp(-W'W H t)")
 u, identity = MatrixSymbol("u", FEATURES, 1), Identity(FEATURES)
 e = Function("e")
-HATS = Where("e(t) and K(t) have the eigenvalues of W H W' for lambda_j")
+HATS = Where("e(t) and K(t) are those with the eigenvalues of W H W' for lambda_j")
 LEFT = Where(
-    "F is kappa sum_j lambda_j theta_j^2/(lambda_j + kappa), "
-    "e~ has theta_j^2 + (1/M) sum_{i<=j} theta_i^2 for theta_j^2"
+    "F is kappa sum_j lambda_j theta_j^2/(lambda_j + kappa); "
+    "e~ is that with theta_j^2 + (1/M) sum_{i<=j} theta_i^2 for theta_j^2"
 )
 kernel, leaky, floor_value = Function("K"), Function("etilde"), Symbol("F", positive=True)
 VARIANCE = Symbol("v", positive=True)
@@ -33,11 +35,10 @@ TRAINING = (
     LAWS("gaussian"),
     Where("c is gamma tr(W H W')"),
     "c = 1/2",
-    "gamma constant up to t or to half of it",
+    SCHEDULES("constant", "early drop"),
     "(M/2)^beta <= t <= (2M)^beta",
-    "no label noise, noise of the order of the floor, and, early, louder noise",
+    SIGMAS(*NOISES),
 )
-ENDPOINT = "in the easy regime at the end of the range of s"
 DRAWN = (
     "probability at least 1 - exp(-Omega(M)) over W; measured are means of logarithms over the signs of the target "
     "(equal in law to those of W) for {draws} draws of W at M = 16, 32, 64, 128, conditional on W exactly; the slope "
@@ -53,7 +54,7 @@ ONE = Rational(1)
 AT_ONE = {"easy": ((ONE, Rational(2)), (ONE, Rational(4)))}
 STEEPER = AT_ONE | {"edge": ((Rational(3, 4), Rational(4)),)}
 EASIER = {"easy": ((ONE, Rational(2)), (Rational(9, 10), Rational(2)), (Rational(6, 5), Rational(5)))}
-SMALL = ("M = 3, N = 5", "t = 0.3, 2 and 20", "beta and s bounded in the numbers")
+SMALL = (PROJECTIONS("random"), "M = 3, N = 5", "t = 0.3, 2 and 20")
 EDGES = 0.1
 """Extreme eigenvalues of samples come to their limits like M^(-2/3). At beta = 6 the logarithm of the slowest ratio
 moves by 0.21 per unit of log M from M = 24 to 96, by 0.11 from 64 to 256, by 0.09 from 96 to 384."""

@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 
 from fsl_num.claims.claim import Sample
+from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.statements import Sharp
-from fsl_num.paper.hypotheses import located
+from fsl_num.paper.hypotheses import PROJECTIONS, located
 from fsl_num.validation import Array
+from fsl_sym.model_identities import COVARIANCE, PROJECTION
+from fsl_sym.symbols import t
 
 Point = tuple[Any, ...]
 Table = list[tuple[Point, float]]
@@ -22,8 +25,16 @@ ROUNDING = 1e-8
 """Entries of order 1, conditioned by the least eigenvalue of W H W', which is at least 1e-6 in these cases."""
 
 
-of_cases = located({"M": ROWS, "N": COLUMNS, "t": TIMES})
-"""A measurement of the cases at these times, which names them."""
+def of_projections(measure: Callable[[Sample], Any]) -> Callable[[Sample], Located]:
+    """A measurement of the cases, which names their projections."""
+    return located(
+        lambda sample: {PROJECTIONS.name: "random", "W": [case(sample, number)[0] for number in range(CASES)]}
+    )(measure)
+
+
+def of_cases(measure: Callable[[Sample], Any]) -> Callable[[Sample], Located]:
+    """A measurement of the cases at these times, which names them."""
+    return located({"M": ROWS, "N": COLUMNS, "t": TIMES})(of_projections(measure))
 
 
 @lru_cache(maxsize=64)
@@ -67,12 +78,11 @@ def left_of(sample: Sample, number: int, time: float) -> Array:
     return np.asarray((decayed.T * eigenvalues) @ decayed)
 
 
-def instances(
-    sample: Sample, values: Callable[[Array, Array, Array, float], Mapping[Any, Any]]
-) -> list[Mapping[Any, Any]]:
-    """What letters are, made of W, the root of H, A_t and the time, in every case at every time."""
+def instances(sample: Sample, values: Callable[[Array, Array, Array, float], dict[Any, Any]]) -> list[dict[Any, Any]]:
+    """What letters are, W and the time beside those made of W, the root of H, A_t and the time, in every case."""
     return [
-        values(projection, np.diag(np.sqrt(eigenvalues)), forgetting(projection, eigenvalues, time), time)
+        {PROJECTION: projection, t: time, COVARIANCE: np.diag(eigenvalues)}
+        | values(projection, np.diag(np.sqrt(eigenvalues)), forgetting(projection, eigenvalues, time), time)
         for projection, eigenvalues, _ in (case(sample, number) for number in range(CASES)) for time in TIMES
     ]  # fmt: skip
 

@@ -16,10 +16,11 @@ from fsl_num.paper.random_features.formulas import DECAYED, SMALL, A, H, R, iden
 from fsl_num.paper.random_features.statements import Within
 from fsl_num.validation import Array
 from fsl_sym import random_features as derivations
-from fsl_sym.proof import AllOf, at_most, equals
+from fsl_sym.proof import AllOf, Property, at_most, equals
 from fsl_sym.random_features import FEATURES, SIZE
 
-LEARNED = Where("G = (W H W')^-1, M_t = W H W' exp(-2 t W H W')")
+RANK = Property("W", "of full rank")
+LEARNED = Where("G = (W H W')^-1; M_t = W H W' exp(-2 t W H W')")
 _W, _G, _M_t = MatrixSymbol("W", SIZE, FEATURES), square("G", SIZE), square("M_t", SIZE)
 _REACHED = H * _W.T * _G * _M_t * _G * _W * H
 PRINTED_SERIES: Final = equals(left_at, _REACHED)
@@ -127,16 +128,17 @@ CLAIMS: tuple[Claim, ...] = (
         "lem:bias_upper_bound/argument", "lem:bias_upper_bound", 2600, "the series of the bias without its first term",
         "A_t'H A_t = H W'(W H W')^-1 M_t (W H W')^-1 W H, as the proof has it: the term a = b = 0, which is H, is "
         "replaced by its part that W reaches.",
-        PRINTED_SERIES, ("W of rank M", DECAYED, LEARNED, *SMALL),
+        PRINTED_SERIES, (RANK, DECAYED, LEARNED, *SMALL),
         identities.of_cases(left_entries),
         lambda sample: identities.sharp_identity(
             identities.entry(partial(split_series, sample, never=0.0)), {}),
+        instances=partial(identities.instances, values=_values),
         corrected_by="lem:bias_upper_bound/first-term", family="random-identities", role="argument",
     ),
     Claim(
         "lem:bias_upper_bound/first-term", "lem:bias_upper_bound", 2600, "the series of the bias with its first term",
         "A_t'H A_t is the printed product plus H - H W'(W H W')^-1 W H, what W never learns.",
-        SERIES, ("W of rank M", DECAYED, LEARNED, *SMALL),
+        SERIES, (RANK, DECAYED, LEARNED, *SMALL),
         identities.of_cases(left_entries), lambda sample: split_statement(sample).parts["identity"],
         instances=partial(identities.instances, values=_values),
         derive=derivations.lost_term_derivation, family="random-identities", role="corrected",
@@ -146,7 +148,7 @@ CLAIMS: tuple[Claim, ...] = (
         "A_t'H A_t = H^(1/2) [(I - Pi) + Pi exp(-2 t P'P) Pi] H^(1/2) >= H^(1/2) (I - Pi)^2 H^(1/2), P = W H^(1/2) and "
         "Pi the projection on its rows; with equality for u_0 of which W reaches nothing.",
         NOT_REACHED,
-        ("W of rank M", DECAYED, Where("R = H^(1/2), E = exp(-t P'P), P = W R, Pi the projection on the rows of P"),
+        (RANK, DECAYED, Where("R = H^(1/2); P = W R; E = exp(-t P'P); Pi is the projection on the rows of P"),
          *SMALL),
         identities.of_cases(lambda sample: {
             "identity": left_entries(sample), "inequality": least_surplus(sample), "constant": attained_share(sample)}),

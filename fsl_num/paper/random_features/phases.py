@@ -16,8 +16,9 @@ from sympy import Rational, oo
 
 from fsl_num.claims.claim import ALL_REGIMES, Claim, Sample
 from fsl_num.claims.formula_laws import order_statement
+from fsl_num.claims.hypotheses import NOTHING
 from fsl_num.claims.statements import Joint, Ray, Statement
-from fsl_num.paper.hypotheses import MODEL
+from fsl_num.paper.hypotheses import MODEL, ORDER_OF_LAW
 from fsl_num.spectrum import exponential_sum, forgetting_kernel, kernel_integral, signal
 from fsl_num.validation import Array
 from fsl_sym.feature_phases import phase_optimum, phases
@@ -92,10 +93,11 @@ def _tasks(name: str, capacity: Any) -> tuple[Any, ...]:
 
 def _rays(name: str, sample: Sample) -> dict[str, tuple[Ray, ...]]:
     logs: Array = math.log(10.0) * np.linspace(*_BUDGETS, 3 + 3 * sample.effort)
+    quiet = {"sigma^2": np.full(logs.size, NOTHING), "gamma": np.zeros(logs.size)}
     rays_of: dict[str, tuple[Ray, ...]] = {}
     for task in _tasks(name, sample.beta):
         values = [_least(float(task), float(sample.beta), log_samples) for log_samples in logs]
-        rays_of[f"s = {task}"] = (Ray("C to infinity", logs, {"C": logs}, np.array(values), 0),)
+        rays_of[f"s = {task}"] = (Ray("C to infinity", logs, {"C": logs, **quiet}, np.array(values), 0),)
     return rays_of
 
 
@@ -122,9 +124,8 @@ def _claim(name: str, text: str, regimes: tuple[str, ...], proved: bool = True) 
     return Claim(
         name, "thm: fsl-random", 627, f"random features, phase {phase}",
         f"Ours, after the followers: {text}", partial(formula, phase),
-        (MODEL, "no label noise, a batch size and a rate that stay",
-         "the law of random features: its terms in the mean"),
-        partial(_rays, phase), partial(_says, phase), partial(_mutants, phase),
+        (MODEL, "sigma = 0, gamma = 1", ORDER_OF_LAW), partial(_rays, phase),
+        partial(_says, phase), partial(_mutants, phase),
         derive=partial(phase_optimum, phase) if proved else None, regimes=regimes,
         own=lambda s, beta: [(task, beta) for task in _tasks(phase, beta)], role="own",
         depends=("thm: fsl-random/corrected",),

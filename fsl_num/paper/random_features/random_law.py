@@ -12,7 +12,7 @@ from sympy import Rational, Trace
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Sharp
 from fsl_num.claims.words import Where
-from fsl_num.paper.hypotheses import SPECTRUM, TARGET
+from fsl_num.paper.hypotheses import PROJECTIONS, SPECTRUM, TARGET
 from fsl_num.paper.random_features import formulas, laws
 from fsl_num.paper.random_features.formulas import HATS, LEFT, H, S, e, floor_value, kernel, law, leaky, square, u
 from fsl_num.paper.random_features.identities import (
@@ -25,6 +25,7 @@ from fsl_num.paper.random_features.identities import (
     case,
     forgetting,
     instances,
+    of_projections,
 )
 from fsl_num.paper.random_features.risks import rays
 from fsl_num.validation import Array
@@ -88,7 +89,7 @@ CLAIMS: tuple[Claim, ...] = (
         "For 0 < s <= 1 the excess risk is of the order of M^(-s beta) + e^(t) + the integral of K^(t-z) [e^(z) + "
         "sigma^2] gamma, e^ and K^ with the eigenvalues of W H W'. It fails at s = 1, where a log M is missing.",
         PRINTED_LAW,
-        (SPECTRUM, TARGET, at_most(s, 1), HATS, formulas.ENDPOINT, *formulas.RANDOM,
+        (SPECTRUM, TARGET, at_most(s, 1), HATS, *formulas.RANDOM,
          *formulas.TRAINING),
         rays, partial(laws.risk_law, PRINTED_LAW, laws.source_exponent),
         depends=("prop:volterra-random",), corrected_by="thm: fsl-random/corrected", family="random-risks",
@@ -114,9 +115,9 @@ CLAIMS: tuple[Claim, ...] = (
         "The risk of the target S theta under W is that of theta under W S, for every S = diag(+-1): over W with "
         "symmetric columns, a fixed target and one with random signs have risks that are equal in law.",
         SIGNS,
-        (SPECTRUM, TARGET, Where("X is A_t of W and Y is A_t of W S"), Where("S is a diagonal matrix of signs"),
-         "any W", Property("H", "diagonal")),
-        sign_risks,
+        (SPECTRUM, TARGET, Where("X is A_t of W; Y is A_t of W S"), Where("S is a diagonal matrix of signs"),
+         PROJECTIONS("random"), Property("H", "diagonal")),
+        of_projections(sign_risks),
         lambda sample: Sharp(sign_claim(sample), ROUNDING, {
             "the signs left out": sign_claim(sample, flipped=False)}),
         instances=partial(instances, values=_sign_values),

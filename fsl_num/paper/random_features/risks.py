@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from fsl_num.claims.claim import Sample
+from fsl_num.claims.words import Kinds
 from fsl_num.gauss_rules import legendre_rule
 from fsl_num.model import Model
 from fsl_num.paper.hypotheses import FEATURES, located
@@ -34,6 +35,7 @@ RUNS = ((32, 24, 20, 16), (120, 96, 64, 48), (360, 240, 160, 96))
 SHARES = (1 / 2, 2.0)
 """The ends of training are (c M)^beta for these c: on both sides of the time M^beta."""
 NOISES = ("no noise", "matched noise", "loud noise")
+SIGMAS = Kinds("label noise", {"no noise": "no", "matched noise": "floor-sized", "loud noise": "early and louder"})
 """sigma^2 = 0; the sigma^2 whose share of the risk is of the order of what random features never learn, since between
 terms of different orders a ratio moves from one constant to another, which at these sizes looks like a drift; and,
 before the time M^beta, M times that one, for which the rest soon does not count."""
@@ -172,6 +174,6 @@ def rays(sample: Sample) -> list[DrawnRay]:
             keys = [key for key in table[0][0] if "," not in key or key.endswith(f", {noise}")]
             columns = {key.split(",")[0]: tuple(np.array([row[key] for row in rows]) for rows in table) for key in keys}
             values = columns.pop("risk")
-            name = f"t = ({share:g} M)^beta, {noise}, {'rate 0 from t/2' if cut else 'constant rate'}"
+            name = f"t = ({share:g} M)^beta, {noise}, {'early drop' if cut else 'constant'}"
             drawn.append(DrawnRay(name, SIZES, values, columns))
     return drawn

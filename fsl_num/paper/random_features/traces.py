@@ -28,7 +28,7 @@ from fsl_num.paper.random_features.identities import (
 )
 from fsl_num.validation import Array
 from fsl_sym import random_features as derivations
-from fsl_sym.proof import AllOf, Hypothesis, at_most, equals
+from fsl_sym.proof import AllOf, Hypothesis, Property, at_most, equals
 from fsl_sym.random_features import GAP, LARGER, SIZE, SMALLER, WEIGHT
 from fsl_sym.symbols import j, t
 
@@ -83,7 +83,7 @@ def _trace_values(projection: Array, root: Array, decayed: Array, time: float) -
         A: decayed,
         t: time,
         SIZE: ROWS,
-        mu: lambda number: spectrum[number - 1],
+        mu: lambda number: spectrum[-number],
     }
 
 
@@ -150,7 +150,7 @@ CLAIMS: tuple[Claim, ...] = (
         "lem:trace_analysis_appendix", "lem:trace_analysis_appendix", 2556, "what one mode returns of its noise",
         "tr(S A_t'H A_t S) = sum_j mu_j^2 exp(-2 mu_j t), for every W: no probability is needed.",
         TRACE,
-        ("any W and positive definite H", DECAYED, Where("S = (W'W H W'W)^(1/2)"),
+        (Property("H", "positive semidefinite"), DECAYED, Where("S = (W'W H W'W)^(1/2)"),
          Where("mu(j) are the eigenvalues of W H W'"), *SMALL),
         of_cases(noise_traces), _traces, instances=partial(instances, values=_trace_values),
         derive=derivations.trace_derivation, family="random-identities",
@@ -162,8 +162,7 @@ CLAIMS: tuple[Claim, ...] = (
         "tr(P^(1/2) U P^(1/2)) <= tr(Q^(1/2) U Q^(1/2)) for 0 <= P <= Q and U >= 0: the difference is "
         "|(Q - P)^(1/2) U^(1/2)|_F^2.",
         TRACE_ORDER,
-        (Where("R_1, R_2, L, V are the roots of P, Q, Q - P, U"), "P <= Q and U positive semidefinite", *ROOTS,
-         "six triples of small matrices"),
+        (Where("R_1, R_2, L, V are the roots of P, Q, Q - P, U"), *ROOTS),
         trace_gaps, _trace_gap, instances=_order_instances,
         derive=derivations.trace_order_derivation, family="random-identities",
         quoted=r"\le \tr(\sqrt{\mathbf{Q}}\mathbf{U}\sqrt{\mathbf{Q}})",

@@ -187,9 +187,8 @@ CLAIMS: tuple[Claim, ...] = (
         "T_1 <= c |u_0:k|^2/t (mu_{M/2}(A_k)/mu_M(A_k))^2 and T_2 <= |u_k:oo|_H^2 (for every W) for k = M/3. The "
         "largest constant c over the draws falls with M.",
         TWO_FORMS,
-        (SPECTRUM, *RANDOM, MU_TAIL, Where("u_0 and u_1 are |u_0:k| and |u_k:oo|_H"), equals(SPLIT, M / 3),
-         "the worst target",
-         "t = (M/2)^beta"),
+        (SPECTRUM, *RANDOM, MU_TAIL, Where("u_0 and u_1 are |u_0:k| and |u_k:oo|_H of the worst target"),
+         equals(SPLIT, M / 3), "t = (M/2)^beta"),
         column_bounds, _two_forms,
         depends=("lem:eig_ratio/corrected",), family="random-columns", role="corrected",
         probability="probability at least 1 - exp(-Omega(M)) for T_1, certain for T_2; 150, 120, 120, 140 draws "
@@ -201,7 +200,7 @@ CLAIMS: tuple[Claim, ...] = (
         "(W H W')^-1 W_0:k H_0:k = A_k^-1 W_0:k [H_0:k^-1 + W_0:k'A_k^-1 W_0:k]^-1; the first line of the display has "
         "a factor W_0:k too many.",
         FIRST_COLUMNS[0],
-        (Where("(WHW')^{-1} inverts W H W' = A_k + U C U', U = W_0:k, C = H_0:k, D = C^-1 + U'A_k^-1 U"),
+        (Where("(WHW')^{-1} is the inverse of A_k + U C U'; U = W_0:k; C = H_0:k; D = C^-1 + U'A_k^-1 U"),
          *FIRST_COLUMNS[1], *SMALL),
         of_cases(first_columns), _first_columns_law, derive=derivations.woodbury_derivation,
         family="random-identities", role="argument",

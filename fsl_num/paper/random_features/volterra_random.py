@@ -83,7 +83,7 @@ CLAIMS: tuple[Claim, ...] = (
         "For 0 < s <= 1 E[E_t] is of the order of M^(-s beta) + e^(t) + the integral of K^(t-z) gamma (E[E_z] + "
         "sigma^2). It fails at s = 1.",
         PRINTED_VOLTERRA,
-        (SPECTRUM, TARGET, at_most(s, 1), HATS, formulas.ENDPOINT, *formulas.RANDOM,
+        (SPECTRUM, TARGET, at_most(s, 1), HATS, *formulas.RANDOM,
          *formulas.TRAINING),
         rays, partial(laws.risk_law, PRINTED_VOLTERRA, laws.source_exponent),
         depends=("lem:trace_analysis_appendix", "lem:bias_upper_bound", "lem:bias_lower_bound"),
@@ -105,18 +105,17 @@ CLAIMS: tuple[Claim, ...] = (
         "u_0'A_t'H A_t u_0 is of the order of F + sum_j mu_j (theta_j^2 + (1/M) sum_{i<=j} theta_i^2) exp(-2 mu_j t) "
         "at every t, for the fixed target: mode j of W H W' sees a share 1/M of all coordinates before it.",
         FORCING,
-        (SPECTRUM, TARGET, LEFT, Where("b(t) is u_0'A_t'HA_t u_0"), "s > 0", *RANDOM,
-         "failures, for the easier tasks, at late times alone"),
+        (SPECTRUM, TARGET, LEFT, Where("b(t) is u_0'A_t'HA_t u_0"), "s > 0", *RANDOM),
         _left, _left_law, _left_mutants,
         depends=("lem: random_eigen/corrected",), family="random-left", role="own",
-        extra_points=EASIER, probability=LEFT_DRAWN,
+        extra_points=EASIER, probability=f"{LEFT_DRAWN}; for the easier tasks at late times alone",
     ),
     Claim(
         "appendix:proof_random/recursion", "appendix:proof_random", 2945, "the risk by its own history",
         "E[E_t] is of the order of u_0'A_t'H A_t u_0 + the integral of tr(S A'H A S) gamma (E[E_z] + sigma^2), for "
         "every W: for normal features twice the excess risk is between 1 and 2 times this with 2E for E.",
         RECURSION,
-        (SPECTRUM, TARGET, Where("b(t) is u_0'A_t'HA_t u_0, G(t) is tr(S A_t'HA_t S)"), "s > 0",
+        (SPECTRUM, TARGET, Where("b(t) is u_0'A_t'HA_t u_0; G(t) is tr(S A_t'HA_t S)"), "s > 0",
          *formulas.RANDOM, *formulas.TRAINING),
         rays, _recursion,
         depends=("lem:trace_analysis_appendix",), family="random-risks",

@@ -20,7 +20,7 @@ from fsl_num.claims.words import Where
 from fsl_num.design.averaging import best_average
 from fsl_num.model import Model
 from fsl_num.paper.block_constants import exact_powers
-from fsl_num.paper.hypotheses import INFINITE, LABELS, MODEL, of_infinite_size
+from fsl_num.paper.hypotheses import INFINITE, LABELS, MODEL, of_unit_noise
 from fsl_num.paper.scaling_laws.optimal_rates import LEAST
 from fsl_sym.domain import REGIMES
 from fsl_sym.proof import AllOf, Formula, same_order
@@ -52,6 +52,6 @@ CLAIMS: tuple[Claim, ...] = (
         lambda: AllOf(tuple(Formula(E, "~", _ORDERS[regime.name], where=regime.condition) for regime in REGIMES)),
         (MODEL, INFINITE, LABELS, Where("E is the least excess risk over constant rates, of the mean"),
          exact_powers("over other spectra the law of that mean is measured by horizon-free/law")),
-        of_infinite_size(mean_rays), _statement, role="own", depends=("eqn: fsl-simplified", "optimal-schedule/data"),
+        of_unit_noise(mean_rays), _statement, role="own", depends=("eqn: fsl-simplified", "optimal-schedule/data"),
     ),
 )  # fmt: skip

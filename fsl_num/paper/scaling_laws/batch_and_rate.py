@@ -19,7 +19,7 @@ from fsl_num.claims.evaluation import sharp
 from fsl_num.claims.statements import Joint
 from fsl_num.model import Model
 from fsl_num.paper.block_constants import MODE_BY_MODE, exact_powers
-from fsl_num.paper.hypotheses import MODEL
+from fsl_num.paper.hypotheses import MODEL, located
 from fsl_num.simulate.recursion import exact_risk
 from fsl_num.simulate.regression import Regression
 from fsl_sym.proof import at_least, at_most, tends
@@ -96,7 +96,7 @@ CLAIMS: tuple[Claim, ...] = (
         "alone, so that halving the rate over twice the steps is doubling the batch. In steps, 2 B at the rate a is "
         "noisier than B at a/2 by the share (a/4) (sum lambda_j^2)/(sum lambda_j) to first order in a.",
         tends(2 * B * E / (a * sigma**2), K, oo, _STEADY),
-        (MODEL, exact_powers(MODE_BY_MODE), at_most(a, 1), at_least(M, 1), "B so large that a/B is negligible"),
-        _measured, _says, role="own", depends=("eqn: fsl-simplified",),
+        (MODEL, exact_powers(MODE_BY_MODE), at_most(a, 1), at_least(M, 1), "B = 1e9"),
+        located({"B": _LARGE})(_measured), _says, role="own", depends=("eqn: fsl-simplified",),
     ),
 )  # fmt: skip

@@ -17,6 +17,7 @@ from sympy import Integral, Rational, Symbol, log
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.evaluation import sharp
 from fsl_num.claims.statements import Ray, Statement
+from fsl_num.claims.words import Where
 from fsl_num.functional import integrate_graded
 from fsl_num.paper.block_constants import (
     MODE_BY_MODE,
@@ -236,7 +237,8 @@ def _to_signal(sample: Sample) -> list[Ray]:
     steps = max(0.0, beta - 1.0 - s * 0.5 * longest)
     noise = 4.0 * 10.0**steps * float(signal(1.0, s, beta)) / (peak_rate(beta) * 0.5 * trace(beta))
     times = [catch_up(s, beta, math.exp(log_horizon), _LOUD, noise) for log_horizon in logs]
-    return [Ray("T to infinity", logs, {"T": logs}, np.log(times))]
+    noises = np.full(logs.size, math.log(noise))
+    return [Ray("T to infinity", logs, {"T": logs, "sigma^2": noises}, np.log(times))]
 
 
 def _to_noise(sample: Sample) -> list[Ray]:
@@ -294,7 +296,8 @@ CLAIMS: tuple[Claim, ...] = (
         "a sigma^2/B T_2^(1/beta-1): what the kernel still remembers of its noise, however long T_1 was. Followers of "
         "the paper call this the fast catch-up after a switch.",
         FORGOTTEN,
-        (MODEL, INFINITE, at_least(T2, 1), at_most(T2, T1), NOISE, STABLE, UP_TO_CONSTANTS),
+        (MODEL, INFINITE, Where("excess is the risk over that of the larger batch throughout"), at_least(T2, 1),
+         at_most(T2, T1), NOISE, STABLE, UP_TO_CONSTANTS),
         of_infinite_size(_excess_rays),
         mutants=other_orders(FORGOTTEN, all_of_it_remembered=_UNIT, no_memory=_UNIT / T2,
                               the_kernel_itself=_UNIT * T2 ** (1 / beta - 2),
@@ -306,7 +309,7 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours: for s < 1 - 1/beta, M infinite, a constant rate and a batch of 1 that grows beyond bounds T_2 before "
         "the end, the risk is twice that of the large batch throughout at T_2 of the order T^(s beta/(beta - 1)): a "
         "vanishing share of the run, so that the switch may come late.",
-        TO_SIGNAL, (MODEL, INFINITE, "s < 1 - 1/beta", "label noise fixed, and so large that it decides at first",
+        TO_SIGNAL, (MODEL, INFINITE, "s < 1 - 1/beta", "sigma the same along a ray", "constraint: sigma^2 >= 1/s",
                     exact_powers(f"{TWO_CLOCKS}batch-switch/excess")),
         of_infinite_size(_to_signal), regimes=("hard",),
         mutants=other_orders(TO_SIGNAL, a_share_of_the_run=T, no_memory=T**s, a_time_of_its_own=T ** (s / 20)),
@@ -317,7 +320,7 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours: where label noise decides the risk of the large batch B_2 too, M infinite, a run that had the batch B "
         "comes to twice that risk at T_2 of the order (B_2/B)^(beta/(beta - 1)) after its switch, for every s and "
         "whatever T: in that time the kernel forgets all but B/B_2 of the noise.",
-        TO_NOISE, (MODEL, INFINITE, "B = 1 (the unit of batch sizes)", NOT_TOO_LATE, UP_TO_CONSTANTS),
+        TO_NOISE, (MODEL, INFINITE, "B = 1", NOT_TOO_LATE, UP_TO_CONSTANTS),
         of_infinite_size(_to_noise),
         mutants=other_orders(TO_NOISE, the_ratio_itself=LARGE / B,
                               the_longer_the_later=T ** Rational(1, 20) * TO_NOISE.right,

@@ -22,7 +22,7 @@ from fsl_num.claims.words import Where
 from fsl_num.model import Model
 from fsl_num.paper.block_constants import PERIOD, TWO_CLOCKS, UP_TO_CONSTANTS, Constants, exact_powers, given_constants
 from fsl_num.paper.block_spectra import infinite_integral, infinite_signal
-from fsl_num.paper.hypotheses import INFINITE, LABELS, MODEL, of_infinite_size
+from fsl_num.paper.hypotheses import INFINITE, LABELS, MODEL, located, of_infinite_size, of_unit_noise
 from fsl_num.paper.scaling_laws.training import LONGEST, even_grid
 from fsl_num.schedules import Constant
 from fsl_num.spectrum import kernel_integral, signal, trace
@@ -162,7 +162,7 @@ CLAIMS: tuple[Claim, ...] = (
         "over the last intrinsic time R and sigma^2 before leave T^-s + gamma (sigma_0^2 + sigma^2 R^-(1 - 1/beta)): "
         "the clean data belong at the end. At the start they would leave gamma sigma^2, as if there were none.",
         LAW, (MODEL, INFINITE, at_least(CLEAN, 1), at_most(2 * CLEAN, T), less(gamma * zeta(beta), 2),
-              Where("E of eqn: fsl-simplified: of the noise that of the labels alone"), UP_TO_CONSTANTS),
+              Where("E is that of eqn: fsl-simplified, of the noise that of the labels alone"), UP_TO_CONSTANTS),
         of_infinite_size(_rays), lambda sample: order_statement(LAW, sample), _mutants,
         beyond=_outside, role="own", depends=("eqn: fsl-simplified",),
     ),
@@ -174,7 +174,7 @@ CLAIMS: tuple[Claim, ...] = (
         SHARE, (MODEL, INFINITE, less(s, 1 - 1 / beta), Where("R is the least at which noise and signal are equal"),
                 LABELS, equals(CLEAN_NOISE, 0),
                 exact_powers(f"{TWO_CLOCKS}data-quality/law")),
-        lambda sample: Located(_shares(sample), {"M": math.inf, "sigma_0": 0.0}),
+        located({"sigma_0": 0.0})(of_unit_noise(_shares)),
         lambda sample: order_statement(SHARE, sample),
         lambda sample: {
             "no memory": order_statement(same_order(CLEAN / T, T ** (s - 1)), sample),

@@ -148,7 +148,7 @@ CLAIMS: tuple[Claim, ...] = (
         "lemma: N-exp-decay", "lemma: N-exp-decay", 3125, "the noise integral of exponential decay in closed form",
         "int_0^T K_M(T-t) gamma(t) dt = b I1 + (a-b) I2, for every T > 0 and M.",
         equals(DECAY_NOISE, b * i1_sum() + (a - b) * i2_sum()),
-        (SPECTRUM, "0 < b < a", "T > 0 (T >= 1 is not needed)", "M < oo", exact_powers(MODE_BY_MODE)),
+        (SPECTRUM, "0 < b < a", "T > 0", "M < oo", exact_powers(MODE_BY_MODE)),
         decay_noise, _noise, derive=lambda: exponential_decay_noise().derivation,
         depends=("exp-decay/intrinsic-time",),
         quoted=r"\int_{0}^T \cK_M(T-t)\gamma(t)\dd t = b I_1 + (a-b) I_2",

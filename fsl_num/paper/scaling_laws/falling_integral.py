@@ -189,7 +189,7 @@ CLAIMS: tuple[Claim, ...] = (
         "exp-decay/I2-early", "sub:proof_for_the_exponential_decay_lrs", 3231, "I2 is of the order T up to T = 1",
         "For T <= 1 and every M the noise of a rate that falls linearly is of the order T: the printed order, which "
         "does not vanish with T, begins at T of order 1.",
-        EARLY, (SPECTRUM, at_least(M, 1), "0 < T <= 1 (tested down to 1e-10)", UP_TO_CONSTANTS), early_rays,
+        EARLY, (SPECTRUM, at_least(M, 1), "0 < T <= 1", UP_TO_CONSTANTS), early_rays,
         beyond=lambda sample: {"T from 1 on": linear_rays(sample)},
         mutants=lambda sample: {
             "the printed order for every T": order_statement(PRINTED, sample),
@@ -216,7 +216,7 @@ CLAIMS: tuple[Claim, ...] = (
         within(
             4 * T * i2_sum(),
             M * remaining(T * M**-beta) + (2 * T) ** (1 / beta) * uppergamma(2 - 1 / beta, 2 * T * M**-beta), 1,
-        ), (SPECTRUM, "T > 0, any M", exact_powers("Phi is the sum over j^-beta as an integral over j")),
+        ), (SPECTRUM, "T > 0", exact_powers("Phi is the sum over j^-beta as an integral over j")),
         crossing_linear, _crossing, derive=lambda: i2_finite().derivation,
         role="stronger", strengthens="exp-decay/I2",
     ),

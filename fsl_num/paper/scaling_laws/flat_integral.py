@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from fsl_num.spectrum import exponential_sum, forgetting_kernel, kernel_integral
 from fsl_num.validation import Array
 from fsl_sym.harmonic_sums import expansion_derivation
 from fsl_sym.integrals.exponential_decay import i1_finite, i1_sum
-from fsl_sym.proof import AllOf, Formula, same_order
+from fsl_sym.proof import AllOf, Formula, at_least, same_order
 from fsl_sym.symbols import M, T, beta
 
 Logs = Mapping[str, Array]
@@ -57,12 +58,15 @@ def flat_rays(sample: Sample) -> dict[str, list[Ray]]:
 
         return value
 
-    return {
+    parts = {
         "I1": [*crossing_rays(sample, lambda time, size: flat_integral(time, beta, size)),
                *repeating_crossing_rays(sample, of_spectrum)],
         "rest": [*crossing_rays(sample, missing, decades(1.0)),
                  *repeating_crossing_rays(sample, missing_of_spectrum, decades(1.0))],
     }  # fmt: skip
+    return {
+        name: [replace(ray, logs={**ray.logs, "T": ray.logs["t"]}) for ray in along] for name, along in parts.items()
+    }
 
 
 def infinite_flat(sample: Sample) -> list[tuple[Any, Any]]:
@@ -102,7 +106,7 @@ CLAIMS: tuple[Claim, ...] = (
         "exp-decay/I1", "sub:proof_for_the_exponential_decay_lrs", 3157, "I1 tends to a constant",
         "I1 = tr(H)/2 - o(1); what is missing is of the order T^(1/beta-1) + M^(1-beta), tr(H) that of the spectrum.",
         AllOf((same_order(i1_sum(), 1), same_order(zeta(beta) / 2 - i1_sum(), T ** (1 / beta - 1) + M ** (1 - beta)))),
-        (SPECTRUM, "T and M tend to infinity", UP_TO_CONSTANTS), flat_rays, _flat,
+        (SPECTRUM, at_least(T, 1), at_least(M, 1), UP_TO_CONSTANTS), flat_rays, _flat,
         derive=lambda: i1_finite().derivation,
         quoted=r"I_1 = C_\beta + o_{T,M}(1)",
     ),

@@ -25,7 +25,7 @@ from fsl_num.compression import compress
 from fsl_num.gauss_rules import legendre_rule
 from fsl_num.paper.block_constants import PERIOD, UP_TO_CONSTANTS, Constants, exact_powers, given_constants
 from fsl_num.paper.block_spectra import infinite_modes
-from fsl_num.paper.hypotheses import INFINITE, LABELS, MODEL, located, of_infinite_size
+from fsl_num.paper.hypotheses import INFINITE, LABELS, MODEL, located, of_infinite_size, of_unit_noise
 from fsl_num.paper.scaling_laws.laws import STABLE
 from fsl_num.paper.scaling_laws.training import LONGEST, even_grid, peak_rate
 from fsl_num.validation import Array
@@ -308,7 +308,7 @@ CLAIMS: tuple[Claim, ...] = (
         "schedules that know K, whatever the horizon.",
         AllOf(BEST), (MODEL, INFINITE, less(s, REMEMBERED), Where("E is the least risk over g in [0, 1)"),
                LABELS, exact_powers(BALANCED)),
-        of_infinite_size(_best),
+        of_unit_noise(_best),
         lambda sample: Joint({str(part): order_statement(part, sample) for part in BEST}),
         _best_mutants, moved=_harder, role="own", depends=("horizon-free/law", "horizon-free/law-steep"),
     ),
@@ -319,7 +319,7 @@ CLAIMS: tuple[Claim, ...] = (
         "the law g = 1/2 is then best, with K^-(1 - 1/(2 beta)) up to a logarithm.",
         FORGETS, (MODEL, INFINITE, less(REMEMBERED, s), "g = 1 - beta/(1 + s beta)", LABELS,
          UP_TO_CONSTANTS),
-        located(lambda sample: {"M": math.inf, "g": _their_power(sample)})(_at_their_power),
+        located(lambda sample: {"g": _their_power(sample)})(of_unit_noise(_at_their_power)),
         lambda sample: order_statement(FORGETS, sample),
         lambda sample: {
             name: order_statement(same_order(E, order), sample)

@@ -20,6 +20,7 @@ from sympy import Integer, Rational, Symbol, log, oo, sqrt
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.evaluation import sharp
 from fsl_num.claims.statements import Joint
+from fsl_num.claims.words import Where
 from fsl_num.paper.block_constants import MODE_BY_MODE, exact_powers
 from fsl_num.paper.hypotheses import MODEL
 from fsl_num.validation import Array
@@ -111,6 +112,7 @@ def _points(**values: Sequence[Any]) -> list[dict[str, Any]]:
     return points
 
 
+ONE_MODE: Final = Symbol("E_0", positive=True)
 _MOMENTA: Final = (Rational(1, 2), Rational(9, 10))
 _SMALL: Final = Rational(1, 20000)
 _RATIO: Final = Rational(1, 200)
@@ -183,11 +185,11 @@ CLAIMS: tuple[Claim, ...] = (
         "is that of SGD at the rate a: constant momentum changes no exponent.",
         AllOf((
             tends(2 * B * E / (a * sigma**2), K, oo, NOISE),
-            tends(-log(E) / (2 * a * K), K, oo, FORGETTING),
+            tends(-log(ONE_MODE) / (2 * a * K), K, oo, FORGETTING),
         )),
         (MODEL, exact_powers(MODE_BY_MODE),
-         at_most(a, 1), at_least(MU, 0), less(MU, 1), at_least(M, 2), "B so large that a/B is negligible",
-         "the second for one mode without noise, whose roots are real",
+         at_most(a, 1), at_least(MU, 0), less(MU, 1), at_least(M, 2),
+         Where("E_0 is the excess risk of one mode lambda without noise"),
          less(a * lam, (1 - sqrt(MU)) / (1 + sqrt(MU)))),
         _measured, _says, role="own", depends=("eqn: fsl-simplified",),
     ),

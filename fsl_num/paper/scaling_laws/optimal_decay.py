@@ -26,7 +26,7 @@ from fsl_num.claims.words import Where
 from fsl_num.design.model_water import model_water
 from fsl_num.paper.block_constants import DESIGNED, OSCILLATE, exact_powers
 from fsl_num.paper.hypotheses import INFINITE, LABELS, MODEL, of_infinite_size
-from fsl_num.paper.scaling_laws.optimal_rates import FAMILY, Optimum, data_designs
+from fsl_num.paper.scaling_laws.optimal_rates import FAMILY, Optimum, data_designs, of_noise
 from fsl_sym.ansatz import optimal_rate
 from fsl_sym.domain import HARD
 from fsl_sym.optimal_rates import DECAY, least_of_decay
@@ -186,9 +186,10 @@ def _constants_claim(name: str, text: str, constants: Mapping[str, tuple[Symbol,
     return Claim(
         name, "eqn: FSL-optimization", 1583,
         f"the best schedule of a data budget with its constants, {regime} regime", text, AllOf((*limits, *defined)),
-        (MODEL, f"s {'>' if regime == 'easy' else '<'} 1 - 1/beta", INFINITE, "gamma never rises",
-         Where("E is the least excess risk, a and b are the largest and the last gamma"), exact_powers(OSCILLATE),
-         *hypotheses),
+        (MODEL, f"s {'>' if regime == 'easy' else '<'} 1 - 1/beta", INFINITE,
+         Where("E is the least excess risk over gamma that never rise"),
+         Where("a is the largest gamma" if regime == "easy" else "b is the last gamma"),
+         exact_powers(OSCILLATE), *hypotheses),
         of_infinite_size(lambda sample: _points(sample, tuple(constants))),
         lambda sample: _constants(sample, constants),
         regimes=(regime,), role="own", family=FAMILY,
@@ -207,7 +208,7 @@ CLAIMS: tuple[Claim, ...] = (
         (MODEL, LABELS, INFINITE,
          Where("R is the time left when the rate leaves its bound, to follow one over the root of the kernel"),
          exact_powers(DESIGNED)),
-        of_infinite_size(_what_decay_leaves), lambda sample: order_statement(same_order(E, _least), sample),
+        of_noise(of_infinite_size(_what_decay_leaves)), lambda sample: order_statement(same_order(E, _least), sample),
         derive=least_of_decay, regimes=("hard",), role="own", family=FAMILY,
         depends=("optimal-schedule/data-hard", "lemma:ke-power/kernel-window"),
     ),
@@ -218,7 +219,7 @@ CLAIMS: tuple[Claim, ...] = (
         "vanishing-end/saturation.",
         SHAPE, (MODEL, LABELS, INFINITE, Where("gamma(y) is the best with y samples left, never rising"),
                 exact_powers(OSCILLATE)),
-        of_infinite_size(_shares), _shape, derive=optimal_rate, role="own", family=FAMILY,
+        of_noise(of_infinite_size(_shares)), _shape, derive=optimal_rate, role="own", family=FAMILY,
         depends=("optimal-schedule/data", "eqn: FSL-optimization/closed-form"),
     ),
     _constants_claim(
@@ -226,7 +227,7 @@ CLAIMS: tuple[Claim, ...] = (
         "Ours: for s > 1 - 1/beta the best schedule of D samples takes an intrinsic time T_opt, its peak is 2 beta "
         "T_opt/D, as that of a power decay of power 2 beta - 1, and (1 + s beta) A T_opt^-s/2 is left. A t^-s is the "
         "signal, k t^-(2 - 1/beta) the kernel, K(0) = zeta(2 beta).",
-        EASY_CONSTANTS, "sigma = 1 (as scaled: gamma sigma^2 is what enters)",
+        EASY_CONSTANTS, "sigma = 1",
     ),
     _constants_claim(
         "optimal-schedule/constants-hard",
@@ -234,6 +235,6 @@ CLAIMS: tuple[Claim, ...] = (
         "intrinsic time left, sigma^2 g k R^-(2 - 1/beta) = s A (g D)^(-1-s), A t^-s being the signal and "
         "k t^-(2 - 1/beta) the kernel, K(0) = zeta(2 beta). The decay takes 2 beta R/g samples, and A (g D)^-s/2 is "
         "left.",
-        HARD_CONSTANTS, Where("K_2 samples come after the rate has left its bound g"),
+        HARD_CONSTANTS, Where("K_2 is the number of samples after the rate has left its bound; g is that bound"),
     ),
 )  # fmt: skip

@@ -32,7 +32,7 @@ from fsl_num.claims.words import Where
 from fsl_num.design.theory import best_gammas
 from fsl_num.model import Model
 from fsl_num.paper.block_constants import DESIGNED, exact_powers
-from fsl_num.paper.hypotheses import INFINITE, LABELS, MODEL, of_infinite_size
+from fsl_num.paper.hypotheses import INFINITE, LABELS, MODEL, located, of_infinite_size
 from fsl_num.validation import Array
 from fsl_sym.domain import EASY, HARD, REGIMES, Regime
 from fsl_sym.near_optimal import written
@@ -89,8 +89,9 @@ LEAST: Final = {
 FAMILY: Final = "optimal-schedule"
 """Claims that share designs."""
 """Of the excess risk, for easy tasks, at the edge, and for hard tasks."""
+CHOSEN_SIZE: Final = Where("E is the least over M as well; a is the largest gamma")
 BEST_LAW: Final = Where(
-    "the law is that of the best rates over T: the signal and the noise (int sqrt K)^2/D, "
+    "T is an intrinsic time over which the best rates leave the signal and the noise (int sqrt K)^2/D, "
     "of the order min(M, T^(1/beta))/D"
 )
 STATIONARY: Final = equals(price(gamma), above_least_price(gamma) + LEAST_PRICE)
@@ -207,6 +208,10 @@ def _noise(sample: Sample) -> float:
     return _OUTWEIGHS * float(unlearnt) if sample.regime == "hard" else 1.0
 
 
+of_noise = located(lambda sample: {"sigma^2": _noise(sample), "B": 1.0})
+"""A measurement of the designs, which names their label noise."""
+
+
 def _optimum(sample: Sample, size: float, data: float) -> Optimum:
     model = Model(*sample.point, size, _noise(sample))
     return Optimum(model, data, *best_gammas(model, data, falling=True))
@@ -287,20 +292,21 @@ def _claim(
         name, "eqn: FSL-optimization", 1583, title, text, lambda: AllOf(tuple(derived.formulas())),
         (MODEL, str(derived.regime.condition),
          Where("E is the least excess risk over gamma that never rise, up to a bound"),
-         Where("a and b are the largest and the last gamma"), LABELS, BEST_LAW,
+         LABELS, BEST_LAW,
          exact_powers(DESIGNED), *hypotheses),
-        of_infinite_size(measured) if INFINITE in hypotheses else measured, statement, derive=derived.derivations,
-        regimes=(derived.regime.name,), role="own", depends=("eqn: fsl-simplified",), family=FAMILY,
+        of_noise(of_infinite_size(measured) if INFINITE in hypotheses else measured), statement,
+        derive=derived.derivations, regimes=(derived.regime.name,), role="own", depends=("eqn: fsl-simplified",),
+        family=FAMILY,
     )  # fmt: skip
 
 
 def _least(
     budget: str, text: str, rays: Callable[[Sample], Mapping[str, Any]], depends: tuple[str, ...],
-    before: tuple[Any, ...] = (), derive: Callable[[], tuple[Any, ...]] = tuple,
+    before: tuple[Any, ...] = (), derive: Callable[[], tuple[Any, ...]] = tuple, where: tuple[Where, ...] = (),
 ) -> Claim:  # fmt: skip
     """The least risk of a budget regime by regime, of the law that the best rates leave.
 
-    ``before``: what is stated first, and derived by ``derive``.
+    ``before``: what is stated first, and derived by ``derive``, with letters defined by ``where``.
     """
     orders = dict(zip([regime.name for regime in REGIMES], LEAST[budget], strict=True))
     optima = [_least_of(budget, orders[regime.name], regime) for regime in REGIMES]
@@ -314,8 +320,8 @@ def _least(
     return Claim(
         f"optimal-schedule/{budget}", "eqn: FSL-optimization", 1583, f"the least risk of all schedules, {budget}",
         text, AllOf((*before, *optima)),
-        (MODEL, LABELS, BEST_LAW, exact_powers(DESIGNED)),
-        measured, statement, derive=lambda: (*derive(), *least_orders(budget)), role="own", depends=depends,
+        (MODEL, LABELS, BEST_LAW, *where, exact_powers(DESIGNED)),
+        of_noise(measured), statement, derive=lambda: (*derive(), *least_orders(budget)), role="own", depends=depends,
         family=FAMILY,
     )  # fmt: skip
 
@@ -327,7 +333,7 @@ CLAIMS: tuple[Claim, ...] = (
         "mu sqrt(mu/k) is the cheapest rate. What that leaves over an intrinsic time T has the least order given, "
         "regime by regime, and the designer finds it.",
         data_rays, ("eqn: fsl-simplified", "lemma:ke-power/kernel-window"), (STATIONARY,),
-        lambda: (stationary_rate(),),
+        lambda: (stationary_rate(),), (Where("mu is the price of a sample; k is the noise of a unit of gamma"),),
     ),  # fmt: skip
     _least(
         "compute",
@@ -349,7 +355,7 @@ CLAIMS: tuple[Claim, ...] = (
         "its intrinsic time of the order D; with R of it left the rate leaves the bound. The share of samples after "
         "that, R/D, falls like D^(-(beta - 1 - s beta)/(2 beta - 1)), and the last rate, R^-(1 - 1/(2 beta)), like "
         "D^(-(1 + s)/2).",
-        DATA_HARD, data_rays, INFINITE, Where("K_2 samples come after the rate has left its bound"),
+        DATA_HARD, data_rays, INFINITE, Where("R is the intrinsic time after the rate has left its bound"),
     ),
     _claim(
         "optimal-schedule/compute-easy", "the best schedule of a compute budget, easy regime",
@@ -359,7 +365,7 @@ CLAIMS: tuple[Claim, ...] = (
         "is flat; both ends are proved. The designs take the lower end, with the peak "
         "C^((beta - 1 - s beta)/(2 + s beta)): beyond M^beta what e_M still loses fades like exp(-2 T/M^beta), and "
         "what sqrt(K_M) adds like exp(-T/M^beta).",
-        COMPUTE_EASY, compute_rays, "M of choice",
+        COMPUTE_EASY, compute_rays, CHOSEN_SIZE,
     ),
     _claim(
         "optimal-schedule/compute-hard", "the best schedule of a compute budget, hard regime",
@@ -367,6 +373,7 @@ CLAIMS: tuple[Claim, ...] = (
         "its bound the intrinsic time is of the order D = M^beta, and C^(-s beta/(1 + beta)) is left. The share of the "
         "samples after the rate has left its bound falls with D as under a data budget, where M is infinite; that is "
         "not proved for M = D^(1/beta), where K_M ends as a power at the time that is left.",
-        COMPUTE_HARD, compute_rays, "M of choice", Where("K_2 samples come after the rate has left its bound"),
+        COMPUTE_HARD, compute_rays, CHOSEN_SIZE,
+        Where("K_2 is the number of samples after the rate has left its bound"),
     ),
 )  # fmt: skip

@@ -152,7 +152,7 @@ CLAIMS: tuple[Claim, ...] = (
         "For t >= 1 and sigma^2 >= c the excess risk is of the order delta_M + e_M(t) + (sigma^2/B) int K_M phi(T^-1): "
         "the Volterra solution against its three parts, M^-(s beta) through delta_M.",
         same_order(E, APPROXIMATION + SIGNAL + NOISE_PART * sigma**2),
-        (MODEL, Where("approximation is M^-(s beta) through delta_M, signal is e_M(t), "
+        (MODEL, Where("approximation is M^-(s beta) through delta_M; signal is e_M(t); "
          "noise is the integral of K_M(t - r) gamma(r) over r from 0 to t"), "t >= 1", NOISE, STABLE, UP_TO_CONSTANTS),
         tied_rays, beyond=_outside,
         depends=("approximation-error",), family="loss",

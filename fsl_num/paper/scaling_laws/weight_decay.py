@@ -197,7 +197,7 @@ CLAIMS: tuple[Claim, ...] = (
         "constant rate and M infinite, s != 2. It forgets the signal too: the bias saturates at s = 2 as that of ridge "
         "regression; omega <= 1/T costs nothing for s < 2, and no omega <= 1 lowers the order of the noise.",
         LAW, (MODEL, INFINITE, "s != 2", at_least(T, 1), at_most(OMEGA, 1), less(gamma * zeta(beta), 2),
-              Where("E of eqn: fsl-simplified: of the noise that of the labels alone"), UP_TO_CONSTANTS),
+              Where("E is that of eqn: fsl-simplified, of the noise that of the labels alone"), UP_TO_CONSTANTS),
         of_infinite_size(_rays), lambda sample: order_statement(LAW, sample), _mutants, moved=_parted, beyond=_outside,
         extra_points={"easy": ((Rational(5, 2), Integer(3)),)}, role="own", depends=("eqn: fsl-simplified",),
     ),

@@ -8,25 +8,20 @@ import pytest
 from sympy import Integer, Rational, Symbol
 
 from fsl_num.claims.claim import Sample
-from fsl_num.claims.hypotheses import Located, relations_of
+from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.outside import contradiction, unmeasured_end
 from fsl_num.claims.ranges import Reached
 from fsl_num.claims.records import Verdict
 from fsl_num.claims.registry import all_claims, claim
-from fsl_num.claims.settings import contradicted, lists_of, of_order_one, unlike_measured, unmeasured
+from fsl_num.claims.settings import contradicted, unlike_measured, unmeasured
+from fsl_num.claims.texts import lists_of
 from fsl_num.claims.verification import samples_of, verify
-from fsl_num.claims.words import Setting, Where
+from fsl_num.claims.words import Assumed, Where
 from fsl_num.paper.hypotheses import FEATURES
 from fsl_sym.proof import Property, at_most, less
 from fsl_sym.symbols import M, N, beta, s
 
 SAMPLE = Sample("easy", Integer(1), Integer(2))
-
-
-def prose(subject):
-    """The hypotheses in words of a claim that nothing compares."""
-    words = [text for text in subject.hypotheses if isinstance(text, str) and not isinstance(text, Where | Setting)]
-    return [text for text in words if not (relations_of(text) or lists_of(text) or of_order_one(text))]
 
 
 def exchanged(subject, old, *new):
@@ -47,15 +42,31 @@ def test_lists_of_values_are_read(text, quantities, values):
     assert [list(map(str, listed.values)) for listed in lists] == values
 
 
-def test_words_that_nothing_compares_hold_no_number():
-    uncompared = {(subject.id, text) for subject in all_claims() for text in prose(subject) if re.search(r"\d", text)}
-    assert uncompared == set()
+@pytest.mark.parametrize("words", [
+    "any W", "t <= M^beta (up to 1)", "s > 0, any M", "gamma constant", "all t >= 0", "sigma of order 1, roughly",
+])  # fmt: skip
+def test_words_that_nothing_compares_are_refused(words):
+    with pytest.raises(ValueError, match=f"assumes '{re.escape(words)}', and nothing measured is compared with words"):
+        replace(claim("critical-time"), hypotheses=(words,))
+
+
+@pytest.mark.parametrize(
+    "words", ["E the excess risk", "E is the risk; of labels alone", "the law is that of E", "E stands for F"]
+)
+def test_a_definition_names_its_letters(words):
+    with pytest.raises(ValueError, match="defines no letters: write 'E is the excess risk; R = H"):
+        Where(words)
+
+
+def test_what_no_number_shows_is_assumed_with_its_reason():
+    texts = {assumed: assumed.why for subject in all_claims() for assumed in subject.assumed}
+    assert len(texts) == 2 and all(texts.values())
 
 
 @pytest.mark.parametrize(("claim_id", "said", "changed", "why"), [
     ("ass:fsl", "M = 2, 8 and 24", ("M = 2, 8, 25",), "measured is M = 24"),
     ("ass:fsl", "M = 2, 8 and 24", ("M = 2, 8, 24, 30",), "nothing is measured at 30"),
-    ("ass:fsl", "M = 2, 8 and 24", ("many M",), ""),
+    ("ass:fsl", "M = 2, 8 and 24", (Assumed("many M", "a limit"),), ""),
     ("ass:fsl", "normal features", (), "no hypothesis says so"),
     ("ass:fsl", "normal features", (FEATURES("gaussian", "uniform"),), "nothing is measured at uniform"),
     ("lem:4th_moment_estim/indefinite", "normal features", (FEATURES("uniform"),), "measured is gaussian"),

@@ -37,7 +37,7 @@ def test_the_average_is_the_same_for_the_same_seed():
 
 def test_the_ratio_of_wsd_to_cosine_grows_with_the_peak():
     numbers = dict(wsd_over_cosine(0.01, 0.05).values)
-    assert numbers["peak 0.01: at the end"] < 1.0 < numbers["peak 0.05: at the end"]
+    assert numbers["peak 0.01: E_wsd over E_cosine"] < 1.0 < numbers["peak 0.05: E_wsd over E_cosine"]
     # both beginnings of the last fifth: WSD still has its peak rate there
     assert min(value for name, value in numbers.items() if name.endswith("before the decay")) > 1.5
 
