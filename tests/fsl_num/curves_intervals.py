@@ -198,8 +198,8 @@ def begun(curves, done, share):
 
 
 def weights():
-    """Final losses of runs of the peak and length fitted, of others, and after one run, under two laws."""
-    groups = "two or three runs", "two or three runs, other peaks and lengths", "one run"
+    """Final losses of runs of the peak and length fitted, of all others, and after one run, under two laws."""
+    groups = "two or three runs, alike", "two or three runs", "one run"
     for family, pairs in cases().items():
         found = {(group, law): [] for group in groups for law in ("auto", "fsl-weights")}
         for training, tests in (pair for pair in pairs if len(pair[0]) <= 3):
@@ -211,7 +211,8 @@ def weights():
                     prediction = result.predict(curve, LEVEL)
                     error = end(curve.observed, curve) - end(prediction.loss, curve)
                     row = curve.name, error, float(np.log1p(prediction.mean_half_width))
-                    found[groups[2 if len(training) == 1 else not alike], law].append(row)
+                    for group in groups[2:] if len(training) == 1 else groups[not alike : 2]:
+                        found[group, law].append(row)
         for (group, law), rows in found.items():
             if rows:
                 print(

@@ -123,9 +123,9 @@ class WeightsLaw(Law):
     def start_grid(self, plans: Sequence[Plan]) -> Array:
         """Ten starts: those of the functional law, with little noise from the loss; the rest as is expected of it."""
         longest = max(float(plan.times[-1]) for plan in plans)
-        rest = [np.exp(EXPECTED["p"][0]), 0.02, np.exp(FOLLOWED[0]) / longest]
-        rest += [np.exp(EXPECTED["P_c"][0]) * self.reference_rate] * self.peaks
-        return np.array([[s, c, gamma, 0.5 * c * (1.0 + gamma), *rest] for s, c, gamma in memory_starts(plans)])
+        expected = [np.exp(EXPECTED["p"][0]), 0.02, np.exp(FOLLOWED[0]) / longest]
+        expected += [np.exp(EXPECTED["P_c"][0]) * self.reference_rate] * self.peaks
+        return np.array([[s, c, gamma, 0.5 * c * (1.0 + gamma), *expected] for s, c, gamma in memory_starts(plans)])
 
     def bind(self, plans: Sequence[Plan], detail: str = "exact") -> Bound:
         """Return the law on these plans."""

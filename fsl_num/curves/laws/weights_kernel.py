@@ -65,7 +65,7 @@ def advance(
     """
     channels, modes = states.shape[0] - 1, states.shape[1]
     whole = np.array([memory[0].sum(), memory[1].sum(), memory[2].sum()])
-    both = np.empty(modes)
+    together = np.empty(modes)
     for place in range(early.shape[0]):
         group, kept = first + place, 0.0
         for mode in range(modes):
@@ -80,9 +80,9 @@ def advance(
                 strength = level[1] + fed[1, group] * loss
                 total = level[0] * sums[0, 0] + level[1] * sums[0, 1]
                 for mode in range(modes):
-                    both[mode] = level[0] * states[0, mode] + level[1] * states[1, mode]
-                    by_c += memory[1, mode] * both[mode]
-                    by_gamma += memory[2, mode] * both[mode]
+                    together[mode] = level[0] * states[0, mode] + level[1] * states[1, mode]
+                    by_c += memory[1, mode] * together[mode]
+                    by_gamma += memory[2, mode] * together[mode]
             if channel >= 2:
                 explicit = moved[channel, group] * strength
             if channel == 3:
@@ -96,7 +96,7 @@ def advance(
                 for mode in range(modes):
                     state = (states[channels, mode] * early[place, mode] + source) * late[place, mode]
                     states[channels, mode] = state
-                    extra += memory[0, mode] * rates[mode] * (last * both[mode] - state)
+                    extra += memory[0, mode] * rates[mode] * (last * together[mode] - state)
             known = explicit - sums[1, channel]
             held = 0.0
             for mode in range(modes):
