@@ -26,7 +26,11 @@ from fsl_num.curves.unseen import words_of_fit
 from fsl_num.results import as_loss, percent
 from fsl_num.validation import Array, described, entries, flag, known_options, whole_seed
 
-_GROWN = {"auto": "fsl-full", "fsl-sgd": "fsl-sgd"}  # laws with the terms that the curves say something of
+_GROWN = {
+    "auto": "fsl-full",
+    "fsl-sgd": "fsl-sgd",
+    "fsl-weights": "fsl-weights",
+}  # laws with the terms that the curves say something of
 # Nearly all runs have a warmup. Where one precedes the log, the rate of the first row fitted up to 1.3 times as well
 # (two constant runs of 25M). To deny one wrongly made predictions up to 78 % wrong there; to take one wrongly cost runs
 # that the law made without one at most 0.6 %, and 2 % after a run of constant rate alone, which is 4 % off either way.
@@ -58,8 +62,9 @@ def fit(
     ``curves``: one :class:`~fsl_num.curves.curve.LossCurve` or a list; of several model sizes where the law has a term
     for them. ``law``: a name of :data:`~fsl_num.curves.laws.LAWS`, a Law, or "auto": the functional law with all its
     terms, with one for the model size where the curves have several, and with the batch sizes where all say theirs. It
-    expects adaptive updates, as of Adam; "fsl-sgd" is the same for plain stochastic gradient descent. ``intervals``:
-    draw parameters too; without, the predictions have no intervals and the report on the parameters no ranges.
+    expects adaptive updates, as of Adam; "fsl-sgd" is the same for plain stochastic gradient descent, "fsl-weights" a
+    law that predicts better from two runs or more, and designs nothing. ``intervals``: draw parameters too; without,
+    the predictions have no intervals and the report on the parameters no ranges.
     ``seed``: of the draws. Further arguments are those of :class:`~fsl_num.curves.search.Settings`. Curves of more rows
     than max_rows are averaged; the notes of the result say so.
 
@@ -146,10 +151,12 @@ def _searched(law: str | Law, curves: Sequence[LossCurve], settings: Settings) -
     if not chosen.final_only:
         reduced = [settings.reduced(curve) for curve in curves]
         notes = _reduced_words(curves, reduced)
-    if grown is not None and isinstance(chosen, FunctionalLaw):
-        sizes = len({curve.plan.model_size for curve in reduced} - {None}) > 1
+    if grown is not None:
         plans = [curve.plan for curve in reduced]
-        chosen = with_peaks(with_batches(replace(chosen, sizes=sizes), plans), plans)
+        if isinstance(chosen, FunctionalLaw):
+            sizes = len({plan.model_size for plan in plans} - {None}) > 1
+            chosen = with_batches(replace(chosen, sizes=sizes), plans)
+        chosen = with_peaks(chosen, plans)
     whole, thinned = (task(chosen, reduced, settings, coarse=coarse) for coarse in (False, True))
     rows = whole.target.observed.size
     if rows < len(chosen.parameters):

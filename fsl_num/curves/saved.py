@@ -24,6 +24,7 @@ from fsl_num.curves.laws import (
     MomentumLaw,
     MultiPowerLaw,
     PhysicalTimeLaw,
+    WeightsLaw,
 )
 from fsl_num.curves.misfit import Misfit, States
 from fsl_num.curves.plan import Plan
@@ -43,7 +44,7 @@ _STATES: Final = tuple(field.name for field in fields(States))
 
 _KINDS: Final = {
     kind.__name__: kind
-    for kind in (AnsatzLaw, ChinchillaLaw, FunctionalLaw, MomentumLaw, MultiPowerLaw, PhysicalTimeLaw)
+    for kind in (AnsatzLaw, ChinchillaLaw, FunctionalLaw, MomentumLaw, MultiPowerLaw, PhysicalTimeLaw, WeightsLaw)
 }
 
 

@@ -73,7 +73,7 @@ def final_loss(
     if type(law) not in _PARTS:
         raise ValueError(
             f"the law {law.name!r} has no gradient by the learning rates; the laws that have one are the functional"
-            " laws (fsl...), fsl-ansatz, multi-power and momentum: fit one of them"
+            " laws (fsl..., but fsl-weights), fsl-ansatz, multi-power and momentum: fit one of them"
         )
     values = dict(zip(law.names, theta.tolist(), strict=True))
     constant = constant_loss(law, theta, model_size)

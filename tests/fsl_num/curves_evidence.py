@@ -24,7 +24,9 @@ from fsl_num.curves.transfer import transfer
 
 TRAINING = ("cosine_24000", "constant_24000", "wsdcon_9")
 WARMUP = 2160
-LAWS = ("fsl", "fsl-full", "fsl-simplified", "fsl-convolution", "fsl-ansatz", "multi-power", "momentum")
+LAWS = (
+    "fsl", "fsl-full", "fsl-weights", "fsl-simplified", "fsl-convolution", "fsl-ansatz", "multi-power", "momentum",
+)  # fmt: skip
 PUBLISHED = {"25M": (0.9988, 0.00376, 0.00465, 0.00110, 0.00409), "100M": (0.9983, 0.00435, 0.00592, 0.00142, 0.00583)}
 
 

@@ -1,13 +1,14 @@
 """What intervals of nominal 90 % hold, family by family, and settings that are chosen without a family.
 
-    FSL_LOSS_CURVES=folder python tests/fsl_num/curves_intervals.py [coverage|settings|beginnings]
+    FSL_LOSS_CURVES=folder python tests/fsl_num/curves_intervals.py [coverage|settings|beginnings|weights]
 
 Nine families of runs, real curves and small networks, each fitted to some of its runs and judged on the others:
 ``coverage`` prints the table of docs/methods.md, beside two simple rivals. ``settings``: which of :data:`SETTINGS` has
 the least interval score of mean final losses and of rows over the other families, among those whose intervals hold the
 nominal share of their final losses on average; printed is what it gives on the family left out. ``beginnings``: from
 .3, .5 and .75 of every run its end is predicted with several shares of the planned steps weighing less (EARLY in
-fsl_num/curves/forecast.py; 0: as in fits of whole runs), chosen likewise.
+fsl_num/curves/forecast.py; 0: as in fits of whole runs), chosen likewise. ``weights``: errors of final losses, shares
+held and interval scores of the default law and of fsl-weights, after fits to two or three runs and to one.
 """
 
 import sys
@@ -196,8 +197,31 @@ def begun(curves, done, share):
     return rows
 
 
+def weights():
+    """Final losses of runs of the peak and length fitted, of all others, and after one run, under two laws."""
+    groups = "two or three runs, alike", "two or three runs", "one run"
+    for family, pairs in cases().items():
+        found = {(group, law): [] for group in groups for law in ("auto", "fsl-weights")}
+        for training, tests in (pair for pair in pairs if len(pair[0]) <= 3):
+            usual = training[0].plan
+            for law in ("auto", "fsl-weights"):
+                result = fit(training, law)
+                for curve in tests:
+                    alike = abs(np.log(curve.plan.peak / usual.peak)) < 0.1 and curve.step[-1] < 1.5 * usual.rates.size
+                    prediction = result.predict(curve, LEVEL)
+                    error = end(curve.observed, curve) - end(prediction.loss, curve)
+                    row = curve.name, error, float(np.log1p(prediction.mean_half_width))
+                    for group in groups[2:] if len(training) == 1 else groups[not alike : 2]:
+                        found[group, law].append(row)
+        for (group, law), rows in found.items():
+            if rows:
+                print(
+                    "| {} | {} | {} | {:.2%}, {:.0%}, {:.0f} |".format(family, group, law, *summary(rows)), flush=True
+                )
+
+
 if __name__ == "__main__":
     if folder() is None:
         sys.exit("FSL_LOSS_CURVES must name the folder with the curves")
     for mode in sys.argv[1:] or ["coverage", "settings", "beginnings"]:
-        {"coverage": coverage, "settings": settings, "beginnings": beginnings}[mode]()
+        {"coverage": coverage, "settings": settings, "beginnings": beginnings, "weights": weights}[mode]()

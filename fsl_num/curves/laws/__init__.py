@@ -18,6 +18,7 @@ from fsl_num.curves.laws.functional import FunctionalLaw
 from fsl_num.curves.laws.momentum import MomentumLaw
 from fsl_num.curves.laws.multi_power import MultiPowerLaw
 from fsl_num.curves.laws.physical_time import PhysicalTimeLaw
+from fsl_num.curves.laws.weights import WeightsLaw
 from fsl_num.validation import one_of
 
 LAWS: Final[Mapping[str, Callable[[], Law]]] = MappingProxyType(
@@ -27,6 +28,7 @@ LAWS: Final[Mapping[str, Callable[[], Law]]] = MappingProxyType(
         "fsl-convolution": lambda: FunctionalLaw(free_amplitude=False, signal_noise=True),
         "fsl-full": lambda: FunctionalLaw(signal_noise=True),
         "fsl-sgd": lambda: FunctionalLaw(signal_noise=True, adaptive=False),
+        "fsl-weights": WeightsLaw,
         "fsl-sizes": lambda: FunctionalLaw(sizes=True),
         "fsl-ansatz": AnsatzLaw,
         "fsl-ansatz-sizes": lambda: AnsatzLaw(sizes=True),
@@ -49,6 +51,7 @@ __all__ = [
     "MultiPowerLaw",
     "Parameter",
     "PhysicalTimeLaw",
+    "WeightsLaw",
     "law",
 ]
 
