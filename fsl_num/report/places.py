@@ -215,9 +215,10 @@ def _names(code: CodeType) -> Iterator[str]:
 
 
 def _unwrapped(function: Any) -> Any:
-    while isinstance(function, functools.partial):
-        function = function.func
-    return inspect.unwrap(function) if callable(function) else function
+    """What a function was before arguments were bound or something was put around it, however often."""
+    while inner := function.func if isinstance(function, functools.partial) else getattr(function, "__wrapped__", None):
+        function = inner
+    return function
 
 
 @functools.cache

@@ -27,6 +27,12 @@ def test_a_claim_is_stated_where_it_is_made():
     assert [name for name, text in lines.items() if name not in text and name.rpartition("/")[2] not in text] == []
 
 
+def test_all_that_a_claim_is_made_of_stands_in_the_packages():
+    """None where arguments are bound, or what puts something around a function, as functools does."""
+    files = {place["file"] for found in found_places().values() for place in found.values() if place}
+    assert {file.partition("/")[0] for file in files} == {"fsl_num", "fsl_sym", "tests"}
+
+
 def test_a_named_formula_measurement_or_proof_stands_in_its_line():
     for claim_id, found in found_places().items():
         for place in (found["formula"], found["measured"], found["proof"]):
