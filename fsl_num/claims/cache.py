@@ -70,7 +70,8 @@ class Cache:
 
     ``folder`` is made if need be; ``trouble`` says in a sentence why nothing is written there, or is empty.
     ``hits`` counts what was found. ``home`` is the folder of the packages whose sources count, by default of these. A
-    worker gets a copy that makes no folder: on another machine nothing is left behind.
+    worker gets a copy that makes no folder: on another machine nothing is left behind; all its tasks share it, as it
+    has read the sources.
     """
 
     def __init__(self, folder: str | os.PathLike[str], home: Path | None = None, make: bool = True) -> None:
@@ -79,6 +80,7 @@ class Cache:
         self.trouble = ""
         self._home = home
         self._sources = Sources() if home is None else Sources(home)
+        self._parts: dict[int, tuple[Claim, tuple[tuple[str, str], ...]]] = {}
         try:
             if make:
                 self.folder.mkdir(parents=True, exist_ok=True)
@@ -87,11 +89,11 @@ class Cache:
             self._troubled(error)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.folder, self._home, False)
+        return _of_worker, (self.folder, self._home)
 
     def key(self, claim: Claim, profile: str, seed: int) -> str:
         """SHA-256 of all that an outcome depends on: sources, the claim's fields, profile, seed and versions."""
-        parts = parts_of(claim)
+        parts = self._parts_of(claim)
         modules = _modules(claim, parts)
         extras = [library for package, library in EXTRAS.items() if self._sources.uses(package, modules)]
         content = [
@@ -128,7 +130,7 @@ class Cache:
         if self.trouble or outcome.verdict is Verdict.UNKNOWN:
             return
         try:
-            changed = self._sources.written_since(LOADED, _modules(claim, parts_of(claim)))
+            changed = self._sources.written_since(LOADED, _modules(claim, self._parts_of(claim)))
             if changed:
                 self.trouble = f"outcomes are not kept, the source of {changed} was changed while this process ran"
                 return
@@ -136,7 +138,8 @@ class Cache:
             place = self._place(claim, profile)
             target = place / f"{key}.json"
             if _read(target, key) is None:
-                place.mkdir(parents=True, exist_ok=True)
+                for folder in (place.parent, place):  # not the folder itself: on another machine it is not there
+                    folder.mkdir(exist_ok=True)
                 write_atomically(target, _file_text(key, outcome))
                 _prune(place)
         except OSError as error:
@@ -155,6 +158,12 @@ class Cache:
         outcome = self.previous(claim, profile)
         return None if outcome is None else outcome.seconds
 
+    def _parts_of(self, claim: Claim) -> tuple[tuple[str, str], ...]:
+        """What the claim is made of, read once; the claim is held, so that no other is taken for it."""
+        if id(claim) not in self._parts:
+            self._parts[id(claim)] = claim, parts_of(claim)
+        return self._parts[id(claim)][1]
+
     def _place(self, claim: Claim, profile: str) -> Path:
         slug = re.sub(r"[^a-z0-9]+", "-", claim.id.lower()).strip("-")
         return self.folder / profile / f"{slug}-{hashlib.sha256(claim.id.encode()).hexdigest()[:8]}"
@@ -162,6 +171,11 @@ class Cache:
     def _troubled(self, error: Exception) -> None:
         reason = getattr(error, "strerror", None) or str(error)
         self.trouble = f"outcomes are not kept, {str(self.folder)!r} cannot be written to: {reason}"
+
+
+@cache
+def _of_worker(folder: Path, home: Path | None) -> Cache:
+    return Cache(folder, home, make=False)
 
 
 def _modules(claim: Claim, parts: Iterable[tuple[str, str]]) -> set[str]:

@@ -41,14 +41,18 @@ class Sources:
         self._imports: dict[str, frozenset[str]] = {}
         self._foreign: dict[str, frozenset[str]] = {}
         self._digests: dict[str, str] = {}
+        self._paths: dict[str, Path | None] = {}
+        self._closures: dict[frozenset[str], frozenset[str]] = {}
 
     def path(self, module: str) -> Path | None:
         """The file of a module of the two packages; None for any other."""
         if module.split(".")[0] not in PACKAGES:
             return None
-        place = self.home.joinpath(*module.split("."))
-        candidates = (place / "__init__.py", place.with_name(f"{place.name}.py"))
-        return next((candidate for candidate in candidates if candidate.is_file()), None)
+        if module not in self._paths:
+            place = self.home.joinpath(*module.split("."))
+            candidates = (place / "__init__.py", place.with_name(f"{place.name}.py"))
+            self._paths[module] = next((candidate for candidate in candidates if candidate.is_file()), None)
+        return self._paths[module]
 
     def imports(self, module: str) -> frozenset[str]:
         """The modules of the two packages that a module imports, the packages around it included."""
@@ -71,14 +75,17 @@ class Sources:
 
     def closure(self, modules: Iterable[str]) -> frozenset[str]:
         """These modules of the two packages and all that they import, directly or not."""
-        reached: set[str] = set()
-        waiting = [module for module in modules if self.path(module) is not None]
-        while waiting:
-            module = waiting.pop()
-            if module not in reached:
-                reached.add(module)
-                waiting += self.imports(module) - reached
-        return frozenset(reached)
+        begin = frozenset(modules)
+        if begin not in self._closures:
+            reached: set[str] = set()
+            waiting = [module for module in begin if self.path(module) is not None]
+            while waiting:
+                module = waiting.pop()
+                if module not in reached:
+                    reached.add(module)
+                    waiting += self.imports(module) - reached
+            self._closures[begin] = frozenset(reached)
+        return self._closures[begin]
 
     def digest(self, modules: Iterable[str]) -> str:
         """SHA-256 over the names and the sources of all modules of the closure."""
