@@ -70,8 +70,8 @@ FONT = "fonts/STIXTwoMath-Regular.woff"
 MARK = re.compile(r"formula\d+mark")
 """What stands in the place of a formula while Markdown is read."""
 
-CARDS = re.compile(r'^<div class="cards" markdown="0">\n.*?^</div>$(?=\n\n|\Z)', re.MULTILINE | re.DOTALL)
-"""What Markdown need not read, and takes as long for as for all the rest: it is HTML to the end."""
+CARDS = re.compile(r'^<div class="cards" markdown="0">\n.*?(?=\n\n|\Z)', re.MULTILINE | re.DOTALL)
+"""What Markdown need not read, and takes as long for as for all the rest: HTML up to the first blank line."""
 
 MATH = re.compile(r"<math\b[^>]*>.*?</math>", re.DOTALL)
 ELEMENT = re.compile(r"<[^>]*>")

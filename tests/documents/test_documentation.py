@@ -19,6 +19,7 @@ import pytest
 from documentation import BLOCK, PAGES, ROOT, commands, run, same, workplace
 from fontTools.ttLib import TTFont
 from html_browser import CHROMIUM, Browser
+from html_outcomes import record
 from markdown import Markdown
 from mkdocs.structure.toc import get_toc
 from mkdocs.utils import yaml_load
@@ -27,6 +28,9 @@ import fsl_num
 import fsl_sym
 from fsl_num.claims.errata import errata
 from fsl_num.claims.label_table import PLACES
+from fsl_num.claims.records import Verdict
+from fsl_num.claims.registry import claim
+from fsl_num.report.html.site import pages
 
 sys.path.insert(0, str(ROOT / "docs"))
 hooks = importlib.import_module("hooks")
@@ -34,6 +38,17 @@ hooks = importlib.import_module("hooks")
 TEXTS = {page.relative_to(ROOT).as_posix().removeprefix("docs/"): page.read_text(encoding="utf-8") for page in PAGES}
 FIRST = ("README.md", "CONTRIBUTING.md")
 FIGURES = {figure["name"]: figure["code"] for figure in hooks.FIGURE.finditer(TEXTS["gallery.md"])}
+
+
+def test_markdown_reads_no_card():
+    """It would take as long as for all the rest; on the page they stand as they were written."""
+    known = claim("lem: half-scale")
+    made = pages([record(known.id, Verdict.PROVED)], [], [known], [])
+    (text,) = (text for name, text in made.items() if "half" in name)
+    marked = hooks.on_page_markdown(text)
+    assert "<article" in text and "<" not in marked
+    shown = hooks.on_page_content(Markdown().convert(marked))
+    assert shown.count("<article") == text.count("<article") and "mark" not in re.sub("<[^>]*>", "", shown)
 
 
 @pytest.mark.parametrize("page", [name for name, text in TEXTS.items() if BLOCK.search(text)])
