@@ -316,9 +316,11 @@ def _verdicts() -> Any:
     from fsl_num.claims.registry import claim
     from fsl_num.claims.runner import verify_all
     from fsl_num.cli.executors import cores, executor_at
+    from fsl_sym.algebra.printing import latex
 
     def in_latex(outcome: Any) -> None:
-        _ = claim(outcome.claim_id).latex  # a claim keeps it, and there is time now
+        shown = claim(outcome.claim_id)  # what is printed once is kept, and there is time now
+        _ = shown.latex, [latex(step.after) for derivation in shown.derivations() for step in derivation]
 
     with executor_at("processes", cores()) as executor:
         return verify_all(executor=executor, cache=Cache(default_folder()), progress=in_latex)

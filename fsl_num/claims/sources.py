@@ -23,6 +23,9 @@ from sympy import Basic
 from fsl_sym.proof import formulas
 
 PACKAGES = ("fsl_sym", "fsl_num")
+_BY_NAME = ("import_module", "__import__")
+"""What imports a module whose name is a string."""
+
 HOME = Path(__file__).resolve().parents[2]
 """The folder that holds both packages: the checkout, or where they were installed."""
 LOADED = time.time()
@@ -137,10 +140,21 @@ def _importing(text: bytes) -> tuple[ast.AST, ...]:
     """The places of a source that import something."""
 
     def imports(node: ast.AST) -> bool:
-        by_name = isinstance(node, ast.Call) and _called(node) in ("import_module", "__import__")
+        by_name = isinstance(node, ast.Call) and _called(node) in _BY_NAME
         return by_name or isinstance(node, ast.Import | ast.ImportFrom)
 
-    return tuple(filter(imports, ast.walk(ast.parse(text))))
+    tree = ast.parse(text)
+    # a call may stand within any expression; the statements alone are a tenth of the nodes
+    calls = any(name.encode() in text for name in _BY_NAME)
+    return tuple(filter(imports, ast.walk(tree) if calls else _statements(tree.body)))
+
+
+def _statements(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Statements with those inside of them."""
+    for node in nodes:
+        yield node
+        for inside in ("body", "orelse", "finalbody", "handlers", "cases"):
+            yield from _statements(getattr(node, inside, ()))
 
 
 def modules_of(value: Any) -> frozenset[str]:

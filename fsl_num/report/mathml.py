@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from xml.etree.ElementTree import Element, fromstring, tostring
 
 from latex2mathml.converter import convert
@@ -62,6 +63,7 @@ def paper_words(words: str) -> str:
     return f"${words}$" if "\\" in words and "$" not in words else words
 
 
+@lru_cache(maxsize=16384)  # of the formulas of a page of claims most are there several times
 def inline(latex: str) -> Markup:
     """A formula within a text, a long one in pieces; its source as code where it cannot be typeset."""
     try:
@@ -70,6 +72,7 @@ def inline(latex: str) -> Markup:
         return _source(latex)
 
 
+@lru_cache(maxsize=16384)
 def display(latex: str) -> Markup:
     r"""A formula of its own: a row for each of its lines, each in pieces between which a narrow screen may break it.
 

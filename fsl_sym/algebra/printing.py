@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Final
 
 from sympy import Basic, Expr, Integer, Symbol
@@ -12,6 +13,7 @@ _MOST_ZEROS: Final = 5
 """A whole number that ends with more zeros is written with a power of ten."""
 
 
+@lru_cache(maxsize=16384, typed=True)  # a page of claims prints most formulas several times
 def latex(expression: Basic) -> str:
     r"""Return an expression in LaTeX.
 
