@@ -108,11 +108,14 @@ class Cache:
 
     def get(self, claim: Claim, profile: str, seed: int) -> Outcome | None:
         """The outcome kept for this claim, code, profile and seed; None where there is none that can be trusted."""
+        place = self._place(claim, profile)
+        if not place.is_dir():  # nothing of it was ever kept, and no source need be read to know
+            return None
         try:
             key = self.key(claim, profile, seed)
         except OSError:  # sources that cannot be read (an archive of modules): nothing is known of them
             return None
-        path = self._place(claim, profile) / f"{key}.json"
+        path = place / f"{key}.json"
         outcome = _read(path, key)
         if outcome is None or outcome.claim_id != claim.id:
             return None
