@@ -13,6 +13,7 @@ import typing
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from enum import StrEnum
+from functools import cache
 from typing import Any
 
 
@@ -288,6 +289,12 @@ class Erratum:
         return asdict(self) | {"repeat": self.command}
 
 
+@cache  # annotations are texts, compiled each time
+def _hints(kind: type) -> Mapping[str, Any]:
+    """The kinds of the fields of a record."""
+    return typing.get_type_hints(kind)
+
+
 def _finite(value: Any, substitute: Any) -> Any:
     """The value with ``substitute`` (or what it makes of them) in the place of numbers that are not finite."""
     if isinstance(value, float) and not math.isfinite(value):
@@ -302,10 +309,10 @@ def _finite(value: Any, substitute: Any) -> Any:
 def _read(kind: Any, value: Any) -> Any:
     """A value of the annotated kind from what JSON made of it; ValueError or TypeError where it is none."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
-    if is_dataclass(kind):
+    if isinstance(kind, type) and is_dataclass(kind):
         if not isinstance(value, Mapping):
             raise TypeError(f"a record of {kind} must be an object, not {value!r}")
-        hints = typing.get_type_hints(kind)
+        hints = _hints(kind)
         names = [field.name for field in fields(kind) if field.name in value]
         made: Any = kind
         return made(**{name: _read(hints[name], value[name]) for name in names})
