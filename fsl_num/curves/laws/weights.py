@@ -187,7 +187,7 @@ class _Part:
         every = 2 if gamma <= _FEW else 1
         mu = self.mu[::every]
         memory = every * power_memory(mu, c, gamma)
-        large = np.abs(memory) > _NOTHING * np.abs(memory).max(axis=1, keepdims=True)
+        large = np.abs(memory) >= _NOTHING * np.abs(memory).max(axis=1, keepdims=True)
         modes = slice(int(np.flatnonzero(large.any(axis=0))[-1]) + 1)  # faster ones than these weigh nothing
         memory, mu = np.ascontiguousarray(memory[:, modes]), mu[modes]
 
