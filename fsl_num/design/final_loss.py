@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from fsl_num.curves.laws import AnsatzLaw, FunctionalLaw, Law, MomentumLaw, MultiPowerLaw
+from fsl_num.curves.laws import LAWS, AnsatzLaw, FunctionalLaw, Law, MomentumLaw, MultiPowerLaw
 from fsl_num.curves.plan import Plan
 from fsl_num.curves.sizes import constant_loss
 from fsl_num.design.families import step_blocks
@@ -74,8 +74,8 @@ def final_loss(
     """
     if not has_gradient(law):
         raise ValueError(
-            f"the law {law.name!r} has no gradient by the learning rates; the laws that have one are the functional"
-            " laws (fsl..., but fsl-weights), fsl-ansatz, multi-power and momentum: fit one of them"
+            f"the law {law.name!r} has no gradient by the learning rates; the laws that have one are"
+            f" {', '.join(name for name, make in LAWS.items() if has_gradient(make()))}: fit one of them"
         )
     values = dict(zip(law.names, theta.tolist(), strict=True))
     constant = constant_loss(law, theta, model_size)
