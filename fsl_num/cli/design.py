@@ -256,7 +256,7 @@ COMMANDS = {
             Option("--peak-lr", type=Read("X|free", _peak),
                    help="the largest rate (default: the largest peak fitted, of a run its own)"),
             Option("--family", type=Names("fsl_num.design.families:FAMILIES", "non-increasing", "free"),
-                   help="(default: non-increasing; of fits of fsl-weights, which knows families alone, wsd)"),
+                   help="(default: non-increasing; of fits of fsl-weights, which knows families alone, linear)"),
             Option("--floor-lr", former="--min-lr", type=REAL, default=0,
                    help="the least rate after warmup (default: 0)"),
             Option("--log", metavar="RUN", help="the log of a run under way, whose steps are fixed"),

@@ -59,7 +59,7 @@ def design_schedule(
         "non-increasing" (the default: after warmup rates never rise), "free", or a name of
         :data:`~fsl_num.design.families.FAMILIES`. Laws are fitted to runs after warmup and say little of low rates
         early, which free rates may exploit. A law without a gradient by the rates (fsl-weights, fsl-physical) has the
-        families alone, and "wsd" by default.
+        families alone, and "linear" by default: tails of other decays were worth less than laws said.
     floor
         The least rate after warmup, 0 or more; the baselines keep to it too.
     warmup
@@ -109,7 +109,7 @@ def design_schedule(
     instance_of("fit", fit, FitResult)
     total = whole_count("steps", steps)
     affordable("steps", total, 4 * BYTES_OF_A_STEP, "design for fewer")
-    shape = ("non-increasing" if has_gradient(fit.law) else "wsd") if family is None else family
+    shape = ("non-increasing" if has_gradient(fit.law) else "linear") if family is None else family
     known = (*SHAPES, *FAMILIES)
     one_of("family", shape, known, f"there is no family {family!r}; choose {', '.join(known)}")
     level, off = proper_share("level", level), (0.0, 1.0)

@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from curves_runs import PEAK, WARMUP, rates
+from curves_runs import PEAK, WARMUP, noisy_fit, rates
 
 from fsl_num.curves.curve import LossCurve
 from fsl_num.curves.fit import fit
@@ -38,11 +38,12 @@ def design(**asked):
     return design_schedule(of_weights(), STEPS, warmup=WARMUP, second=None, **asked)
 
 
-def test_no_member_of_a_grid_is_below_the_design():
-    found = design(family="linear")
+@pytest.mark.parametrize(("family", "others"), [("linear", ()), ("wsd", (1.0,))])
+def test_no_member_of_a_grid_is_below_the_design(family, others):
+    found = design(family=family)
 
     def predicted(fraction, final):
-        following = family_rates("linear", (fraction, final), STEPS - WARMUP, 0.0, PEAK)
+        following = family_rates(family, (fraction, *others, final), STEPS - WARMUP, 0.0, PEAK)
         return found.fit.predict(Plan(np.append(found.rates[:WARMUP], following), [STEPS], WARMUP), None).final
 
     grid = [predicted(fraction, final) for fraction in np.linspace(0.05, 1.0, 20) for final in (0.0, 0.02, 0.1, 0.3)]
@@ -52,7 +53,7 @@ def test_no_member_of_a_grid_is_below_the_design():
 
 def test_a_design_without_a_gradient_is_of_a_family_and_says_that_nothing_proves_it():
     found = design()
-    assert found.family == "wsd" and found.rates.tolist() == design(family="wsd").rates.tolist()
+    assert found.family == "linear" and found.rates.tolist() == design(family="linear").rates.tolist()
     told = json.loads(found.to_json())
     assert told["gap"] is None and told["kkt_residual"] is None and told["interval"][0] < told["predicted_loss"]
     assert any("nothing proves that no other schedule is better" in sentence for sentence in found.sentences)
@@ -95,6 +96,11 @@ def test_errors_of_a_schedule_are_those_that_the_draws_predict(done):
     elsewhere = [fitted.posterior.misfit.elsewhere(end.states)[:, 0] for end in ends]
     for end, losses, missed in zip(ends, moved, elsewhere, strict=True):
         assert end.drawn == pytest.approx(end.loss * (np.log(losses / end.loss) - missed), abs=2e-4)
+
+
+def test_a_design_of_another_law_is_scored_by_it():
+    found = design_schedule(noisy_fit(), STEPS, warmup=WARMUP, second=of_weights())
+    assert found.second_law.loss == of_weights().predict(found.plan, None).final
 
 
 def test_schedules_alike_are_told_from_others():
