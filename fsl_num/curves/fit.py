@@ -62,8 +62,8 @@ def fit(
     for them. ``law``: a name of :data:`~fsl_num.curves.laws.LAWS`, a Law, or "auto": the functional law with all its
     terms, with one for the model size where the curves have several, and with the batch sizes where all say theirs. It
     expects adaptive updates, as of Adam; "fsl-sgd" is the same for plain stochastic gradient descent, "fsl-weights" a
-    law that predicts better from two runs or more, and designs members of families alone. ``intervals``: draw parameters
-    too; without, the predictions have no intervals and the report on the parameters no ranges.
+    law that predicts better from two runs or more, and designs members of families alone. ``intervals``: draw
+    parameters too; without, the predictions have no intervals and the report on the parameters no ranges.
     ``seed``: of the draws. Further arguments are those of :class:`~fsl_num.curves.search.Settings`. Curves of more rows
     than max_rows are averaged; the notes of the result say so.
 
