@@ -95,8 +95,8 @@ def _in_theory(arguments: Arguments) -> int:
         if at is not None and bound is None:
             largest = model if arguments.data is not None else replace(model, size=max(sizes, default=float("inf")))
             bound = min(at[0], 1.0 / largest.trace)
-        shape: dict[str, Any] = {"falling": arguments.family == "non-increasing"}
-        if arguments.family not in SHAPES:
+        shape: dict[str, Any] = {"falling": arguments.family in (None, "non-increasing")}
+        if arguments.family not in (None, *SHAPES):
             shape["family"] = arguments.family
         if arguments.data is not None:
             design = design_for_model(model, float(arguments.data), gamma=bound, **shape)
@@ -256,7 +256,7 @@ COMMANDS = {
             Option("--peak-lr", type=Read("X|free", _peak),
                    help="the largest rate (default: the largest peak fitted, of a run its own)"),
             Option("--family", type=Names("fsl_num.design.families:FAMILIES", "non-increasing", "free"),
-                   default="non-increasing", help="(default: non-increasing)"),
+                   help="(default: non-increasing; of fits of fsl-weights, which knows families alone, linear)"),
             Option("--floor-lr", former="--min-lr", type=REAL, default=0,
                    help="the least rate after warmup (default: 0)"),
             Option("--log", metavar="RUN", help="the log of a run under way, whose steps are fixed"),

@@ -16,7 +16,6 @@ from fsl_num.curves.identify import identifiability
 from fsl_num.curves.laws import FunctionalLaw
 from fsl_num.curves.laws import law as law_of
 from fsl_num.curves.laws.base import Law
-from fsl_num.curves.peaks import with_peaks
 from fsl_num.curves.posterior import FEWEST_DRAWS, Posterior, draw
 from fsl_num.curves.repeats import seed_variance
 from fsl_num.curves.result import FitResult
@@ -63,8 +62,8 @@ def fit(
     for them. ``law``: a name of :data:`~fsl_num.curves.laws.LAWS`, a Law, or "auto": the functional law with all its
     terms, with one for the model size where the curves have several, and with the batch sizes where all say theirs. It
     expects adaptive updates, as of Adam; "fsl-sgd" is the same for plain stochastic gradient descent, "fsl-weights" a
-    law that predicts better from two runs or more, and designs nothing. ``intervals``: draw parameters too; without,
-    the predictions have no intervals and the report on the parameters no ranges.
+    law that predicts better from two runs or more, and designs members of families alone. ``intervals``: draw
+    parameters too; without, the predictions have no intervals and the report on the parameters no ranges.
     ``seed``: of the draws. Further arguments are those of :class:`~fsl_num.curves.search.Settings`. Curves of more rows
     than max_rows are averaged; the notes of the result say so.
 
@@ -156,7 +155,7 @@ def _searched(law: str | Law, curves: Sequence[LossCurve], settings: Settings) -
         if isinstance(chosen, FunctionalLaw):
             sizes = len({plan.model_size for plan in plans} - {None}) > 1
             chosen = with_batches(replace(chosen, sizes=sizes), plans)
-        chosen = with_peaks(chosen, plans)
+        chosen = chosen.with_peaks(max(plan.peak for plan in plans))
     whole, thinned = (task(chosen, reduced, settings, coarse=coarse) for coarse in (False, True))
     rows = whole.target.observed.size
     if rows < len(chosen.parameters):
@@ -209,9 +208,10 @@ def _notes(tried: _Searched, settings: Settings, posterior: Posterior | None) ->
     if shown:
         logs = ", ".join(name for name in ("p", "q", "s", "gamma") if name != "q" or name in law.names)
         notes.append(
-            f"Expected before any loss is seen: {', '.join(shown)} (of logarithms: of {logs}, of c (1 + gamma) T"
-            f"{', of P_c over the largest peak fitted' * ('P_c' in law.names)} and, for B, of the noise at the peak"
-            " as a share of the loss; of (E/A)/(B/loss); prior_width widens it)."
+            f"Expected before any loss is seen: {', '.join(shown)} (of logarithms: of {logs}, of c (1 + gamma)"
+            f" T{', of x T' * ('x' in law.names)}{', of P_c over the largest peak fitted' * ('P_c' in law.names)} and,"
+            f" for B, of the noise at the peak as a share of the loss{'; of (E/A)/(B/loss)' * ('E' in law.names)}"
+            f"{'; of m/(1 - m) at the peak over that share' * ('m' in law.names)}; prior_width widens it)."
         )
     if not best.settled and tried.search.agreed < 2:
         notes.append("The descent was stopped before it settled: the parameters may not be the best.")

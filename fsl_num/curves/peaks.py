@@ -1,8 +1,7 @@
-"""The peak rates of the runs fitted: how they enter the law, and the law of one peak."""
+"""The law of one peak rate that equals one with steps that shorten with the peak."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import overload
 
@@ -11,28 +10,7 @@ import numpy as np
 from fsl_num.curves.laws.base import Law
 from fsl_num.curves.laws.functional import FunctionalLaw
 from fsl_num.curves.laws.shared import rescaled, shortened
-from fsl_num.curves.laws.weights import WeightsLaw
-from fsl_num.curves.plan import Plan
 from fsl_num.validation import Array
-
-
-def with_peaks(law: Law, plans: Sequence[Plan]) -> Law:
-    """Return the law of adaptive updates with steps that shorten with the peak; the largest one is its reference.
-
-    Where all peaks are equal the losses do not say by how much; what is expected does, so that another peak is
-    predicted in an interval that knows it. The law of plain stochastic gradient descent is returned as it is, as any
-    other that knows no peaks.
-
-    >>> with_peaks(FunctionalLaw(), [Plan([0.1]), Plan([0.4])])
-    FunctionalLaw(free_amplitude=True, signal_noise=False, sizes=False, reference_rate=0.001, batches=False,
-    reference_batch=1.0, adaptive=True, peaks=True, reference_peak=0.4)
-    """
-    largest = max(plan.peak for plan in plans)
-    if isinstance(law, WeightsLaw):
-        return replace(law, peaks=True, reference_rate=largest)
-    if isinstance(law, FunctionalLaw) and law.adaptive:
-        return replace(law, peaks=True, reference_peak=largest)
-    return law
 
 
 @overload

@@ -14,8 +14,8 @@ from fsl_num.curves.laws.shared import shortened
 from fsl_num.curves.peaks import at_peak
 from fsl_num.curves.plan import Plan
 from fsl_num.curves.sizes import constant_loss
-from fsl_num.design.families import best_member, family_rates, step_blocks
-from fsl_num.design.final_loss import MOST, final_loss
+from fsl_num.design.families import FAMILIES, best_member, family_rates, step_blocks
+from fsl_num.design.final_loss import MOST, evaluated, final_loss, has_gradient
 from fsl_num.design.newton import linear_gap, newton
 from fsl_num.design.objectives import Objective
 from fsl_num.design.water_filling import water_filling
@@ -56,7 +56,11 @@ class Past:
         return float(self.rates.max(initial=0.0))
 
     def objective(self, law: Law, theta: Array) -> Objective:
-        """The final loss of a law by the rates that follow; its gradient is that of a peak that stays."""
+        """The final loss of a law by the rates that follow; its gradient is that of a peak that stays, nan of a law
+        without one."""
+        if not has_gradient(law):
+            sizes = self.batch_size if self.batch_sizes is None else self.batch_sizes
+            return evaluated(law, theta, self.rates, self.warmup, self.model_size, self.lengths, sizes, self.batch_size)
         if isinstance(law, FunctionalLaw) and law.peaks:
             peaked = law
 
@@ -123,12 +127,18 @@ def optimum(law: Law, theta: Array, past: Past, steps: int, floor: float, peak: 
     ``family``: "free", "non-increasing" or a name of :data:`~fsl_num.design.families.FAMILIES`. Under a functional law
     the first two are certified (:mod:`~fsl_num.design.water_filling`). The momentum law is linear in the rates but for
     its signal, a convex function of their sum: convex, so that the linear gap is a certificate. Of the other laws
-    minima are many; the least from several starts is returned, on blocks of steps.
+    minima are many; the least from several starts is returned, on blocks of steps. A law without a gradient has the
+    families alone; ValueError else.
     """
     objective, ones = past.objective(law, theta), np.ones(steps)
     if floor == peak:  # there is one schedule
         rates = np.full(steps, peak)
         return Optimum(rates, objective(rates, ones)[0], 0.0, 0.0)
+    if family in SHAPES and not has_gradient(law):
+        raise ValueError(
+            f"the law {law.name!r} has no gradient by the learning rates, and designs members of families alone: choose"
+            f" one ({', '.join(FAMILIES)}), or fit a functional law (auto) for {family} rates"
+        )
     if family not in SHAPES:
         rates, parameters = best_member(family, objective, steps, floor, peak)
         return Optimum(rates, objective(rates, ones)[0], float("nan"), None, parameters=parameters)

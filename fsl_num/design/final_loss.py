@@ -2,7 +2,8 @@ r"""The final loss of a fitted law as a function of the learning rates still to 
 
 Only the last step is asked for, so that no memory is carried: with R the intrinsic time left after a step, each law is
 one sum over the steps. Rates act through themselves, through the times left (of all steps before) and through the times
-passed (of all steps after), so that the gradient takes two running sums: O(K) for K steps, of every law.
+passed (of all steps after), so that the gradient takes two running sums: O(K) for K steps. Laws that are no such sum
+are evaluated, step by step and without a gradient.
 
 Rates may stand for blocks of steps at one rate each. That is exact but for the noise of the signal not yet learnt,
 which is taken at the end of a block.
@@ -15,7 +16,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from fsl_num.curves.laws import AnsatzLaw, FunctionalLaw, Law, MomentumLaw, MultiPowerLaw
+from fsl_num.curves.laws import LAWS, AnsatzLaw, FunctionalLaw, Law, MomentumLaw, MultiPowerLaw
+from fsl_num.curves.plan import Plan
 from fsl_num.curves.sizes import constant_loss
 from fsl_num.design.families import step_blocks
 from fsl_num.design.objectives import Objective
@@ -70,10 +72,10 @@ def final_loss(
     >>> bool(abs(found - momentum.predict([0.1, 0.1, 0.05, 0.05], theta)[-1]) < 1e-12)
     True
     """
-    if type(law) not in _PARTS:
+    if not has_gradient(law):
         raise ValueError(
-            f"the law {law.name!r} has no gradient by the learning rates; the laws that have one are the functional"
-            " laws (fsl..., but fsl-weights), fsl-ansatz, multi-power and momentum: fit one of them"
+            f"the law {law.name!r} has no gradient by the learning rates; the laws that have one are"
+            f" {', '.join(name for name, make in LAWS.items() if has_gradient(make()))}: fit one of them"
         )
     values = dict(zip(law.names, theta.tolist(), strict=True))
     constant = constant_loss(law, theta, model_size)
@@ -96,6 +98,50 @@ def final_loss(
         by_left[0] += amplitude * falls
         gradient = by_rate + widths * (np.cumsum(by_left) + np.cumsum(by_end[::-1])[::-1])
         return float(constant + amplitude * left_to_learn + value), gradient[first:]
+
+    return loss
+
+
+def has_gradient(law: Law) -> bool:
+    """Return whether :func:`final_loss` knows a law; any other is evaluated, and designs members of families alone.
+
+    >>> from fsl_num.curves.laws import law
+    >>> has_gradient(law("fsl")), has_gradient(law("fsl-weights"))
+    (True, False)
+    """
+    return type(law) in _PARTS
+
+
+def evaluated(
+    law: Law, theta: Array, before: Array, warmup: int, model_size: float | None = None, lengths: Array | None = None,
+    batch_sizes: Array | float = 1.0, batch_size: float = 1.0,
+) -> Objective:  # fmt: skip
+    """Return the same loss of any law that follows a schedule, as it predicts it; in the place of the gradient nan.
+
+    Arguments are those of :func:`final_loss`; ``batch_sizes``: of the steps ``before``; ``batch_size``: of the others.
+    Lengths are rounded to whole steps. Raises ValueError for a law of final losses alone.
+
+    >>> from fsl_num.curves.laws import law
+    >>> momentum, theta = law("momentum"), np.array([2.0, 0.5, 1.0, 0.5, 0.5])
+    >>> steps = np.array([0.1, 0.05]), np.array([2.0, 2.0])
+    >>> losses = [of(momentum, theta, np.array([]), 0)(*steps)[0] for of in (evaluated, final_loss)]
+    >>> bool(abs(losses[0] - losses[1]) < 1e-12)
+    True
+    """
+    if law.final_only:
+        raise ValueError(f"the law {law.name} is one of final losses: it knows no schedules")
+    known = np.ones(before.size) if lengths is None else lengths
+    batches = np.broadcast_to(batch_sizes, before.size)
+
+    def loss(rates: Array, steps: Array) -> tuple[float, Array]:
+        ends = np.rint(np.cumsum(np.append(known, steps))).astype(np.int64)
+        counts, every = np.diff(ends, prepend=0), np.append(before, rates)
+        every = every if every.any() else every + _LEAST  # a plan has a step that is one
+        sizes = np.append(batches, np.full(rates.size, batch_size))
+        rising = int(counts[:warmup].sum())
+        plan = Plan(np.repeat(every, counts), ends[-1:], rising, np.repeat(sizes, counts), model_size)
+        bound = law.bind([plan], "exact" if counts.max() == 1 else "fit")
+        return float(bound.losses(theta)[0]), np.full(rates.size, np.nan)
 
     return loss
 

@@ -149,10 +149,7 @@ def _alike(fit: FitResult, predictions: Mapping[str, Prediction], level: float) 
     """The schedules whose final loss a fit cannot tell from the least; None where it has no interval of differences."""
     if fit.drawn is None:
         return None
-    try:
-        ends = {name: _final_loss(fit, prediction.plan) for name, prediction in predictions.items()}
-    except ValueError:  # a law without a final loss by the rates
-        return None
+    ends = {name: _final_loss(fit, prediction.plan) for name, prediction in predictions.items()}
     best = min(ends, key=lambda name: predictions[name].final, default="")
     return tuple(
         name

@@ -18,6 +18,7 @@ from fsl_num.design.best import SHAPES, Optimum, Past, best_peak, least_loss, op
 from fsl_num.design.design import Design
 from fsl_num.design.draws import best_over_draws
 from fsl_num.design.families import FAMILIES
+from fsl_num.design.final_loss import has_gradient
 from fsl_num.results import percent
 from fsl_num.schedules.catalogue import BYTES_OF_A_STEP
 from fsl_num.validation import Array, affordable, flag, instance_of, one_of, positive, proper_share, whole_count
@@ -48,7 +49,7 @@ def design_schedule(
     Parameters
     ----------
     fit
-        A fit of a functional law, the ansatz, the Multi-Power or the momentum law.
+        A fit of a law that follows a schedule.
     steps
         Updates in all, warmup and those already done included.
     peak
@@ -57,7 +58,8 @@ def design_schedule(
     family
         "non-increasing" (the default: after warmup rates never rise), "free", or a name of
         :data:`~fsl_num.design.families.FAMILIES`. Laws are fitted to runs after warmup and say little of low rates
-        early, which free rates may exploit.
+        early, which free rates may exploit. A law without a gradient by the rates (fsl-weights, fsl-physical) has the
+        families alone, and "linear" by default: tails of other decays were worth less than laws said.
     floor
         The least rate after warmup, 0 or more; the baselines keep to it too.
     warmup
@@ -107,7 +109,7 @@ def design_schedule(
     instance_of("fit", fit, FitResult)
     total = whole_count("steps", steps)
     affordable("steps", total, 4 * BYTES_OF_A_STEP, "design for fewer")
-    shape = "non-increasing" if family is None else family
+    shape = ("non-increasing" if has_gradient(fit.law) else "linear") if family is None else family
     known = (*SHAPES, *FAMILIES)
     one_of("family", shape, known, f"there is no family {family!r}; choose {', '.join(known)}")
     level, off = proper_share("level", level), (0.0, 1.0)
@@ -252,6 +254,11 @@ def _notes(
         said.append(
             f"The peak {top:g} is above the P_c of the fit, {fastest:.2g}: a higher one does harm there, as far"
             " as the law holds (--peak-lr free stays among the peaks fitted)."
+        )
+    if not has_gradient(fit.law):
+        said.append(
+            f"The law {fit.law.name} has no gradient by the rates: members of this family were tried, and nothing"
+            " proves that no other schedule is better."
         )
     if solved.starts > 1:
         said.append(

@@ -1,6 +1,6 @@
 """What intervals of nominal 90 % hold, family by family, and settings that are chosen without a family.
 
-    FSL_LOSS_CURVES=folder python tests/fsl_num/curves_intervals.py [coverage|settings|beginnings|weights]
+    FSL_LOSS_CURVES=folder python tests/fsl_num/curves_intervals.py [coverage|settings|beginnings|weights|constants]
 
 Nine families of runs, real curves and small networks, each fitted to some of its runs and judged on the others:
 ``coverage`` prints the table of docs/methods.md, beside two simple rivals. ``settings``: which of :data:`SETTINGS` has
@@ -9,6 +9,8 @@ nominal share of their final losses on average; printed is what it gives on the 
 .3, .5 and .75 of every run its end is predicted with several shares of the planned steps weighing less (EARLY in
 fsl_num/curves/forecast.py; 0: as in fits of whole runs), chosen likewise. ``weights``: errors of final losses, shares
 held and interval scores of the default law and of fsl-weights, after fits to two or three runs and to one.
+``constants``: errors of fsl-weights after fits to two or three like runs, under those of :data:`CONSTANTS` that are
+best for the other families, beside its own and the default law.
 """
 
 import sys
@@ -20,7 +22,8 @@ from curves_networks import KINDS, SETS, networks, summary
 
 from fsl_num.curves import misfit, posterior, search
 from fsl_num.curves.fit import fit
-from fsl_num.curves.laws import noise_chart
+from fsl_num.curves.laws import noise_chart, weights_chart
+from fsl_num.curves.laws import weights as weights_law
 
 WIDER = {"s": 0.7, "gamma": 0.8, "c": 2.0}
 SETTINGS = (
@@ -31,6 +34,11 @@ SETTINGS = (
 """Constants of fsl_num/curves/misfit.py and search.py, and widths of what is expected of parameters of the default law
 (fsl_num/curves/laws/noise_chart.py), that differ from those of the package."""
 ROOMS = (misfit, posterior, search)
+CONSTANTS = (
+    {}, {"AT_FIRST": 0.25}, {"AT_FIRST": 1.0}, {"LARGE": 1.2}, {"LARGE": 2.5}, {"FOLLOWED": (0.0, 1.0)},
+    {"FOLLOWED": (np.log(4.0), 1.0)}, {"FOLLOWED": (np.log(2.0), 2.0)}, {"FED": (0.0, 0.75)}, {"FED": (0.0, 3.0)},
+)  # fmt: skip
+"""Constants of fsl-weights that differ from those of the package."""
 BEGINNINGS = (0.15, 0.0, 0.1, 0.12, 0.2, 0.25)
 PARTS = (0.3, 0.5, 0.75)
 
@@ -115,12 +123,12 @@ def coverage():
 
 
 @contextmanager
-def under(setting):
+def under(setting, rooms=ROOMS):
     """The package with other constants for a while."""
     expected = dict(noise_chart.EXPECTED)
     widths = {name: (expected[name][0], width) for name, width in setting.items() if name in expected}
     changes = [(noise_chart, "EXPECTED", expected | widths)]
-    changes += [(room, name, value) for name, value in setting.items() for room in ROOMS if hasattr(room, name)]
+    changes += [(room, name, value) for name, value in setting.items() for room in rooms if hasattr(room, name)]
     with ExitStack() as stack:
         for room, name, value in changes:
             stack.callback(setattr, room, name, getattr(room, name))
@@ -197,21 +205,52 @@ def begun(curves, done, share):
     return rows
 
 
+def alike(curve, training):
+    """Whether a run has the peak and the length of those fitted."""
+    usual = training[0].plan
+    return abs(np.log(curve.plan.peak / usual.peak)) < 0.1 and curve.step[-1] < 1.5 * usual.rates.size
+
+
+def errors(pairs, law):
+    """The root mean square of the errors of final losses of like runs, after fits to two or three."""
+    missed = []
+    for training, tests in pairs:
+        result = fit(training, law, intervals=False)
+        likes = [curve for curve in tests if alike(curve, training)]
+        missed += [end(curve.observed, curve) - end(result.predict(curve, None).loss, curve) for curve in likes]
+    return float(np.sqrt(np.mean(np.square(missed))))
+
+
+def constants():
+    """Errors under constants that are chosen without a family."""
+    table = {}
+    for family, pairs in cases().items():
+        few = [pair for pair in pairs if 2 <= len(pair[0]) <= 3]
+        table[family] = [errors(few, "auto")]
+        for setting in CONSTANTS:
+            with under(setting, (weights_law, weights_chart)):
+                table[family].append(errors(few, "fsl-weights"))
+        print(family, *(f"{error:.2%}" for error in table[family]), flush=True)
+    for out in table:
+        costs = np.log([values[1:] for family, values in table.items() if family != out]).mean(axis=0)
+        best = np.argmin(costs)
+        print("| {} | {} | {:.2%} | {:.2%} | {:.2%} |".format(
+            out, CONSTANTS[best] or "its own", table[out][0], table[out][1 + best], table[out][1]))  # fmt: skip
+
+
 def weights():
     """Final losses of runs of the peak and length fitted, of all others, and after one run, under two laws."""
     groups = "two or three runs, alike", "two or three runs", "one run"
     for family, pairs in cases().items():
         found = {(group, law): [] for group in groups for law in ("auto", "fsl-weights")}
         for training, tests in (pair for pair in pairs if len(pair[0]) <= 3):
-            usual = training[0].plan
             for law in ("auto", "fsl-weights"):
                 result = fit(training, law)
                 for curve in tests:
-                    alike = abs(np.log(curve.plan.peak / usual.peak)) < 0.1 and curve.step[-1] < 1.5 * usual.rates.size
                     prediction = result.predict(curve, LEVEL)
                     error = end(curve.observed, curve) - end(prediction.loss, curve)
                     row = curve.name, error, float(np.log1p(prediction.mean_half_width))
-                    for group in groups[2:] if len(training) == 1 else groups[not alike : 2]:
+                    for group in groups[2:] if len(training) == 1 else groups[not alike(curve, training) : 2]:
                         found[group, law].append(row)
         for (group, law), rows in found.items():
             if rows:
@@ -224,4 +263,5 @@ if __name__ == "__main__":
     if folder() is None:
         sys.exit("FSL_LOSS_CURVES must name the folder with the curves")
     for mode in sys.argv[1:] or ["coverage", "settings", "beginnings"]:
-        {"coverage": coverage, "settings": settings, "beginnings": beginnings, "weights": weights}[mode]()
+        modes = (coverage, settings, beginnings, weights, constants)
+        next(known for known in modes if known.__name__ == mode)()

@@ -118,6 +118,18 @@ class Law(ABC):
         """Return the coordinates in which a fit to these plans moves; ``level``: a loss of theirs."""
         return Chart(self.parameters, *self.bounds(plans))
 
+    def with_peaks(self, largest: float) -> Law:
+        """Return the law with steps that shorten with the peak of a run, from ``largest``, its reference, on.
+
+        Where all peaks are equal the losses do not say by how much; what is expected does, so that another peak is
+        predicted in an interval that knows it. A law that knows no peaks is returned as it is.
+
+        >>> from fsl_num.curves.laws import law
+        >>> law("fsl").with_peaks(0.4).names[-1], law("momentum").with_peaks(0.4) == law("momentum")
+        ('P_c', True)
+        """
+        return self
+
     @property
     def size_term(self) -> tuple[str, ...]:
         """Names of the level, the coefficient and the exponent in L0 + D M^-x; empty where the size does not enter."""

@@ -156,6 +156,10 @@ class FunctionalLaw(Law):
         """L0, its coefficient and its exponent."""
         return ("L0", "D", "beta") if self.sizes else ()
 
+    def with_peaks(self, largest: float) -> FunctionalLaw:
+        """With P_c; the law of plain stochastic gradient descent is returned as it is."""
+        return replace(self, peaks=True, reference_peak=largest) if self.adaptive else self
+
     def bounds(self, plans: Sequence[Plan]) -> tuple[Array, Array]:
         """The bounds of the parameters; those of c and c_e from the length of the plans and their largest rate."""
         low, high = memory_bounds(self.parameters, plans, "c", "c_e")

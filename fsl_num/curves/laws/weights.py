@@ -21,7 +21,7 @@ With ``peaks`` rates of a run whose largest is P are shortened by P_c as in the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
 import numpy as np
@@ -50,7 +50,9 @@ from fsl_num.validation import Array
 AT_FIRST: Final = 0.5
 """The squared weights at first, over those that the reference rate would keep."""
 
-_LARGE = 1.5  # noise, over that of the reference rate: more than that rate makes at first where p is below 1.17
+LARGE: Final = 1.5
+"""Noise, over that of the reference rate, beyond which it feeds less: above what it makes at first for p < 1.17."""
+
 _FEW = 3.0  # of gamma: up to it every other mode, with twice the weight, errs by less than 2e-6
 _GROUPS = 256  # followed at a time
 _NOTHING = 1e-16  # of the largest weight of a mode
@@ -106,6 +108,10 @@ class WeightsLaw(Law):
             _SPEED,
             *[FASTEST_PEAK] * self.peaks,
         )
+
+    def with_peaks(self, largest: float) -> WeightsLaw:
+        """With P_c, and ``largest`` as the reference of the weights too."""
+        return replace(self, peaks=True, reference_rate=largest)
 
     def bounds(self, plans: Sequence[Plan]) -> tuple[Array, Array]:
         """The bounds of the parameters; those of c, c_e and x from the length of the plans and their largest rate."""
@@ -187,7 +193,7 @@ class _Part:
         every = 2 if gamma <= _FEW else 1
         mu = self.mu[::every]
         memory = every * power_memory(mu, c, gamma)
-        large = np.abs(memory) > _NOTHING * np.abs(memory).max(axis=1, keepdims=True)
+        large = np.abs(memory) >= _NOTHING * np.abs(memory).max(axis=1, keepdims=True)
         modes = slice(int(np.flatnonzero(large.any(axis=0))[-1]) + 1)  # faster ones than these weigh nothing
         memory, mu = np.ascontiguousarray(memory[:, modes]), mu[modes]
 
@@ -198,8 +204,8 @@ class _Part:
         clock = np.stack([time_by_x - slower * (1.0 - self.early), time_by_x])
         rates = self.rates - 0.5 * np.log(end) - shorter
         noise = np.exp(p * rates)
-        beyond = 1.0 + m * np.maximum(noise - _LARGE, 0.0)
-        by_noise = np.where(noise > _LARGE, m * (1.0 - _LARGE * m), m)
+        beyond = 1.0 + m * np.maximum(noise - LARGE, 0.0)
+        by_noise = np.where(noise > LARGE, m * (1.0 - LARGE * m), m)
         fed = np.stack([m * noise, by_noise / beyond, noise / beyond]) / beyond
         base = 1.0 + c_e * time
         signal = base**-s

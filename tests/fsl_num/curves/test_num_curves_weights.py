@@ -1,4 +1,4 @@
-"""The law whose weights grow with the rate: its fits, what is expected of it, and where it is refused."""
+"""The law whose weights grow with the rate: its fits, and what is expected of it."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,6 @@ from fsl_num.curves.fit import fit
 from fsl_num.curves.laws import WeightsLaw
 from fsl_num.curves.plan import Plan
 from fsl_num.curves.result import FitResult
-from fsl_num.design.schedule import design_schedule
 
 STEPS, PEAK = 2000, 0.01
 K = np.arange(STEPS)
@@ -50,12 +49,6 @@ def test_slopes_of_the_coordinates_are_those_of_differences():
     for column, slope in enumerate(chart.slopes(u).T):
         moved = [chart.back(u + sign * 1e-6 * (np.arange(u.size) == column)) for sign in (1, -1)]
         assert slope == pytest.approx((moved[0] - moved[1]) / 2e-6, rel=1e-5, abs=1e-7)
-
-
-def test_no_schedule_is_designed_under_it():
-    found = fit([run("constant"), run("wsd")], "fsl-weights", intervals=False, starts=1)
-    with pytest.raises(ValueError, match="no gradient by the learning rates"):
-        design_schedule(found, STEPS)
 
 
 def test_two_runs_of_a_language_model_predict_the_others_better_than_by_the_functional_law():
