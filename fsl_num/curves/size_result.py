@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from fsl_num.curves.size_laws import SIZE_LAWS, Runs, SizeLaw
 from fsl_num.results import Result, html_table
@@ -273,7 +273,7 @@ class FinalLossFit(Result):
 
     @property
     def _quantile(self) -> float:
-        return float(student.ppf(0.5 + 0.5 * self.level, self.freedom))
+        return float(stdtrit(self.freedom, 0.5 + 0.5 * self.level))
 
     def _variances(self, function: Callable[[Array], Array]) -> Array:
         """Of what is a function of the coordinates, by its slopes."""

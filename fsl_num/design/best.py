@@ -183,7 +183,10 @@ def _of_functional(
     if least < most:
         reached = of_law(rates, ones)[0] - constant
         bound = _bound_of_peaks(
-            lambda low, high: _bound_between(law, theta, past, steps, floor, low, high, falling), least, most, reached
+            lambda low, high: _bound_between(law, theta, past, steps, floor, low, high, falling, reached),
+            least,
+            most,
+            reached,
         )
     return rates, peak, bound + constant
 
@@ -252,9 +255,11 @@ def _open_peaks(law: FunctionalLaw, theta: Array, past: Past, floor: float, allo
 
 
 def _bound_between(
-    law: FunctionalLaw, theta: Array, past: Past, steps: int, floor: float, least: float, most: float, falling: bool
-) -> float:
-    """A bound on the loss of all schedules of runs whose peak lies in [least, most], what no rate changes left out.
+    law: FunctionalLaw, theta: Array, past: Past, steps: int, floor: float, least: float, most: float, falling: bool,
+    reached: float,
+) -> float:  # fmt: skip
+    """A bound on the loss of all schedules of runs whose peak lies in [least, most], what no rate changes left out; no
+    nearer than it has to be where ``reached`` is the loss of one.
 
     Rates count as up to the largest that any of these peaks makes of itself, from the least that any makes of the floor
     on; the past has taken the time that it has at the least peak, and makes the noise that it has at the largest.
@@ -267,7 +272,7 @@ def _bound_between(
     power = 1.0 + dict(zip(unit_law.names, scaled.tolist(), strict=True)).get("p", 1.0)
     low, high = floor * float(counts[1]), float((counts * peaks).max())
     noise = noise * float(counts[1]) ** power
-    return water_filling(unit_law, scaled, before, steps, low, high, falling, noise=noise).bound
+    return water_filling(unit_law, scaled, before, steps, low, high, falling, reached=reached, noise=noise).bound
 
 
 def least_loss(law: Law, theta: Array, past: Past, steps: int, floor: float, peak: float, family: str) -> float:

@@ -280,7 +280,7 @@ def design_for_model(
     instance_of("model", model, Model)
     water = model_water(model, data, gamma, flag("falling", falling))
     budget, top = water.steps, water.high
-    _, nodes, spent, bound = filled(water, _shortest(water), _CLOSE, relative=True)
+    _, nodes, spent, bound = filled(water, _shortest(water), lambda risk: _CLOSE * risk)
     gammas, samples = 1.0 / spent[::-1], (spent * np.diff(nodes))[::-1]
     risk = water.risk(gammas, samples)
     if risk - bound > _UNPROVED * risk:

@@ -18,6 +18,7 @@ at any time, so that the bound holds for it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -32,6 +33,7 @@ _SCAN: Final = 40  # intrinsic times tried before the best is refined
 _HALVINGS: Final = 150
 _NOTHING: Final = 1e-300  # a rate whose inverse has no float bounds nothing
 _CLOSE: Final = 3e-6  # nats: a bound this near is enough
+_SHARE: Final = 0.01  # of what lies below a loss that is reached: a bound that near is enough there
 _MERGED: Final = 400  # groups of the steps before
 _SHORTEST: Final = 1e-3  # of the longest intrinsic time
 _GIVEN_AWAY: Final = 1e-14  # of the longest intrinsic time, at least, where any is
@@ -95,12 +97,12 @@ class Water:
     def cells(self, horizon: float, cells: int = _CELLS) -> Array:
         """Times left at the ends of cells, close at the end and, where the signal makes noise, at the start."""
         least = min(1.0 / self.c, horizon / self.steps, 0.1 * horizon) * 1e-3
-        nodes = np.geomspace(least, horizon, cells)
-        if self.values.get("E", 0.0):
-            first = min(1e-3 * max(self.passed, self.high), 0.1 * horizon)
-            nodes = np.append(nodes[nodes < 0.5 * horizon], horizon - np.geomspace(first, 0.5 * horizon, cells // 3))
-            nodes = np.append(np.sort(nodes), horizon)
-        return np.append(0.0, nodes)
+        ends = powers(least, horizon, cells)
+        if not self.values.get("E", 0.0):
+            return np.append(0.0, ends)
+        first = min(1e-3 * max(self.passed, self.high), 0.1 * horizon)
+        starts = horizon - powers(first, 0.5 * horizon, cells // 3)[::-1]
+        return np.concatenate([[0.0], ends[ends < 0.5 * horizon], starts, [horizon]])
 
     def kernel(self, nodes: Array, after: Array) -> tuple[Array, Array]:
         """The means of K over the cells, and the noise B + E e at intrinsic times ``after`` the start of all."""
@@ -125,21 +127,32 @@ class Water:
 
     def _height(self, density: Array, width: Array, steps: float) -> float:
         """The height at which so many steps are spent; the nearest where the bounds allow no height."""
-        from scipy.optimize import brentq
-
         least = 1.0 / (self.high * density.max())
         most = max(2.0 / (density.min() * self.low), 2.0 * steps / (density @ width)) if self.low else np.inf
         if not np.isfinite(most):
             most = max(2.0 * steps / float(density @ width), 2.0 * least)
 
-        def excess(log_height: float) -> float:
-            return float(self._filled(density, float(np.exp(log_height))) @ width) - steps
+        def spent_at(height: float) -> tuple[float, float]:
+            """The steps, and how many more a unit of height takes: those of the cells that are at no bound."""
+            spent = self._filled(density, height)
+            within = spent == density * height
+            return float(spent @ width), float(density[within] @ width[within])
 
-        if excess(np.log(least)) >= 0.0:
+        if spent_at(least)[0] >= steps:
             return float(least)
-        if excess(np.log(most)) <= 0.0:
+        if spent_at(most)[0] <= steps:
             return float(most)
-        return float(np.exp(brentq(excess, np.log(least), np.log(most), xtol=1e-14, rtol=1e-14)))
+        height = steps / float(density @ width)
+        while least < most * (1.0 - 1e-15):  # Newton's method, which ends once it knows the cells at bounds
+            if not least < height < most:
+                height = float(np.sqrt(least * most))
+            spent, slope = spent_at(height)
+            least, most = (height, most) if spent < steps else (least, height)
+            step = (steps - spent) / slope if slope else np.inf
+            if abs(step) <= 1e-14 * height or abs(steps - spent) <= 1e-15 * steps:
+                break
+            height += step
+        return height
 
     def bound(self, first: float, last: float) -> float:
         """What no schedule whose steps take an intrinsic time S in [first, last] goes below.
@@ -196,6 +209,17 @@ class Water:
         return min(open_ones[0][0], loss)
 
 
+def powers(first: float, last: float, count: int) -> Array:
+    """Return ``count`` numbers from ``first`` to ``last``, each as many times the one before: ``np.geomspace``, faster.
+
+    >>> powers(1.0, 100.0, 3).round(12).tolist()
+    [1.0, 10.0, 100.0]
+    """
+    numbers = first * np.exp(np.linspace(0.0, np.log(last / first), count))
+    numbers[-1] = last
+    return np.asarray(numbers)
+
+
 def never_rising(values: Array, weights: Array) -> Array:
     """Return the sequence nearest to ``values`` among those that never rise: neighbours that do are averaged.
 
@@ -209,7 +233,7 @@ def never_rising(values: Array, weights: Array) -> Array:
 
 def water_filling(
     law: FunctionalLaw, theta: Array, before: Array, steps: int, low: float, high: float, falling: bool,
-    *, certify: bool = True, noise: Array | float = 1.0,
+    *, certify: bool = True, reached: float | None = None, noise: Array | float = 1.0,
 ) -> Filling:  # fmt: skip
     """Return the best rates in [low, high] for ``steps`` steps that follow the steps ``before``.
 
@@ -228,6 +252,9 @@ def water_filling(
         Whether rates must never rise.
     certify
         Whether to look for the bound; it is -inf otherwise.
+    reached
+        A loss that another schedule reaches, of which these are to be bounded from below: the bound is looked for no
+        further than up to it and, where these go below it, to a hundredth of how far they do.
     noise
         What the noise of the steps before is multiplied by, one number or one a step.
 
@@ -245,7 +272,11 @@ def water_filling(
     if values["B"] == values.get("E", 0.0) == 0.0:  # no noise: nothing is gained by a smaller rate
         loss = water.past(steps * high)
         return Filling(np.full(steps, high), loss, loss)
-    loss, nodes, spent, bound = filled(water, _SHORTEST, _CLOSE if certify else None)
+
+    def near(loss: float) -> float:
+        return _CLOSE if reached is None else max(_CLOSE, loss - reached, _SHARE * (reached - loss))
+
+    loss, nodes, spent, bound = filled(water, _SHORTEST, near if certify else None)
     gone = np.append(0.0, np.cumsum(spent * np.diff(nodes)))
     gone *= steps / gone[-1]
     if steps > nodes.size:  # cells of many steps: their rates hold in the middle
@@ -259,13 +290,11 @@ def water_filling(
     return Filling(rates, loss, bound)
 
 
-def filled(
-    water: Water, least: float, close: float | None, relative: bool = False
-) -> tuple[float, Array, Array, float]:
+def filled(water: Water, least: float, near: Callable[[float], float] | None) -> tuple[float, Array, Array, float]:
     """Return the least loss, the times left at the ends of cells, the steps per time in each, and the bound.
 
-    Horizons are searched from ``least`` times the longest on; a bound is sought that lies ``close`` to the loss, or,
-    where ``relative``, to that share of it. With None there is none, and -inf is returned.
+    Horizons are searched from ``least`` times the longest on; how ``near`` a bound has to be depends on the loss. With
+    None there is none, and -inf is returned.
     """
     from scipy.optimize import minimize_scalar
 
@@ -291,6 +320,6 @@ def filled(
     )
     horizon = horizon_of(refined.x) if refined.fun < losses[place] else float(tried[place])
     loss, nodes, spent = water.fill(horizon, 4 * _CELLS)
-    if close is None:
+    if near is None:
         return loss, nodes, spent, -np.inf
-    return loss, nodes, spent, water.bound_everywhere(shortest, longest, loss, close * (loss if relative else 1.0))
+    return loss, nodes, spent, water.bound_everywhere(shortest, longest, loss, near(loss))

@@ -1,12 +1,14 @@
 """The project's own files, as the scanners see them."""
 
 import subprocess
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("fsl_sym", "fsl_num")
 
 
+@cache
 def modules():
     """Every Python file of both packages, seen from the root of the project."""
     return sorted(path.relative_to(ROOT) for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
@@ -18,11 +20,13 @@ def offenders(paths, faults):
     return {path: faults_found for path, faults_found in found.items() if faults_found}
 
 
+@cache
 def files_of_tests():
     """Every test file, seen from the root of the project."""
     return sorted(path.relative_to(ROOT) for path in (ROOT / "tests").rglob("test_*.py"))
 
 
+@cache
 def text_files():
     """Every text file that belongs to the project: those git tracks, or without git all but the hidden and made."""
     if (ROOT / ".git").exists():

@@ -9,6 +9,7 @@ import ast
 import json
 import re
 from doctest import DocTestParser
+from functools import cache
 
 FORBIDDEN = {
     "an absolute path": r"(?<![\w.~/:-])/(?:wor[k]|far[m]|roo[t]|hom[e]|User[s]|tm[p]|mn[t]|op[t])/\w",
@@ -47,8 +48,13 @@ def names_that_say_nothing(path, text):
     return sorted(SAY_NOTHING.intersection(name for source in sources for name in names_given(source)))
 
 
+@cache  # two scanners ask of the sources
 def names_given(source):
     """Every name that a source gives: to variables, parameters, attributes, functions, classes and modules."""
+    return frozenset(_names_in(source))
+
+
+def _names_in(source):
     for node in ast.walk(ast.parse(source)):
         match node:
             case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):

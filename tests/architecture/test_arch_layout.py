@@ -72,10 +72,11 @@ def test_the_modules_tested_within_others_serve_what_is_tested_there(sources):
         assert test in sources
         tested = imported_modules(sources[test])
         for inner in (path for path in imports if path.is_relative_to(place) and not is_empty(read(path))):
-            users = {module_name(path) for path, names in imports.items() if module_name(inner) in names}
+            name = module_name(inner)
+            users = {module_name(path) for path, names in imports.items() if name in names}
             if place in ("fsl_num/claims", "fsl_num/paper"):
                 # Claims are gathered from their folders; what serves them is imported by another module.
-                assert module_name(inner) in {*theorem_files(), *tested} or users, f"nothing uses {inner}"
+                assert name in {*theorem_files(), *tested} or users, f"nothing uses {inner}"
             else:
                 assert users & tested, f"{test} tests no module that uses {inner}"
 

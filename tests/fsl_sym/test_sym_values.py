@@ -30,12 +30,10 @@ def test_there_are_values_in_most_modules() -> None:
     assert len(KINDS) >= 40 and len({kind.__module__ for kind in KINDS}) >= 15
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-def test_a_value_cannot_be_changed(kind: type) -> None:
-    assert kind.__dataclass_params__.frozen  # type: ignore[attr-defined]
-    assert not {"rule", "relation"} & {
-        field.name for field in fields(kind) if kind.__module__.startswith("fsl_sym.proof.rules")
-    }
+def test_a_value_cannot_be_changed() -> None:
+    assert [kind for kind in KINDS if not kind.__dataclass_params__.frozen] == []  # type: ignore[attr-defined]
+    rules = [kind for kind in KINDS if kind.__module__.startswith("fsl_sym.proof.rules")]
+    assert [kind for kind in rules if {"rule", "relation"} & {field.name for field in fields(kind)}] == []
 
 
 def test_a_value_says_so_when_it_is_changed() -> None:

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import time
+from importlib.util import find_spec
 
 import pytest
 from hypothesis import settings
@@ -16,9 +17,11 @@ LONG = "simulate --s 1 --beta 2 --model-size 50 --noise 1 --schedule constant --
 LONG += ["--steps", "300000", "--runs", "20000"]  # hours of work: what ends it is the loss
 SECONDS = 40.0  # ten without an answer, by the program; the rest to notice and to stop on a slow machine
 
-pytest.importorskip("distributed")
-# what distributed and its parts say about themselves while they start and stop
-pytestmark = pytest.mark.filterwarnings("default")
+pytestmark = [
+    pytest.mark.skipif(find_spec("distributed") is None, reason="needs distributed"),
+    # what distributed and its parts say about themselves while they start and stop
+    pytest.mark.filterwarnings("default"),
+]
 
 
 @pytest.fixture

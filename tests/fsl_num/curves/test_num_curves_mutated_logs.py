@@ -12,10 +12,14 @@ from fsl_num.curves.curve import CurveError
 from tests.fsl_num.log_shapes import LAST, SHAPES, WARMUP, rate, train_loss
 
 
+class OneLine(Exception):
+    """The file has no lines that could be lost."""
+
+
 def lines_of(text):
     lines = text.splitlines(keepends=True)
     if len(lines) < 10:
-        pytest.skip("this file is one line")
+        raise OneLine
     return lines
 
 
@@ -129,9 +133,22 @@ WRITTEN = {name: shape for name, shape in SHAPES.items() if name != "wandb_parqu
 
 
 @pytest.mark.parametrize("shape", WRITTEN.values(), ids=WRITTEN)
-@pytest.mark.parametrize("mutation", MUTATIONS, ids=NAMES)
-def test_a_damaged_log_is_read_right_or_refused(shape, mutation, tmp_path):
-    said = shape(tmp_path)
+def test_a_damaged_log_is_read_right_or_refused(shape, tmp_path):
+    wrong = {}
+    for name, mutation in zip(NAMES, MUTATIONS, strict=True):
+        folder = tmp_path / name
+        folder.mkdir()
+        try:
+            read_damaged(shape, mutation, folder)
+        except OneLine:
+            continue
+        except AssertionError as error:
+            wrong[name] = error
+    assert wrong == {}
+
+
+def read_damaged(shape, mutation, folder):
+    said = shape(folder)
     chance = random.Random(f"{shape.__name__} {mutation.__name__}")
     inside = [file for path in said.paths for file in ([path] if path.is_file() else path.rglob("*"))]
     files = sorted(file for file in inside if file.is_file())
@@ -145,7 +162,7 @@ def test_a_damaged_log_is_read_right_or_refused(shape, mutation, tmp_path):
         curve = read_curves(said.paths, **said.options)[0]
     except CurveError as error:
         assert mutation not in HARMLESS, "the same numbers, written in another way, are read"
-        assert str(tmp_path) in str(error)
+        assert str(folder) in str(error)
         return
     assert_right(curve, said)
 
