@@ -193,9 +193,24 @@ def search(whole: Task, thinned: Task, starts: Any) -> Found:
         if len(followed) < _FOLLOWED and _SAME * followed[-1].objective < end.objective <= _NEAR * floor:
             followed.append(end)
     minima = [settle(whole, end.theta) for end in followed]
-    best = min(minima, key=lambda end: end.objective)
+    best = _least(whole, minima) if len(minima) > 1 else minima[0]
     objectives = tuple(end.objective for end in ends)
     return Found(best, len(ends), len(same), objectives, float(np.ptp(charts, axis=0).max()))
+
+
+def _least(whole: Task, minima: Sequence[Minimum]) -> Minimum:
+    """The best of minima, with what is expected weighing the same in all: each settled beside residuals of its own."""
+    pull = whole.pull(min(_spread(whole, end.theta) for end in minima))
+
+    def objective(end: Minimum) -> float:
+        return whole.target.objective(whole.bound.losses(end.theta)) + pull.energy(whole.chart.forward(end.theta))
+
+    return min(minima, key=objective)
+
+
+def _spread(whole: Task, theta: Array) -> float:
+    """The variance of a row's residual there, times how many rows say as much as one independent row."""
+    return Residuals.of(whole, theta).dispersion * whole.counted(theta)
 
 
 def settle(whole: Task, start: Array) -> Minimum:
@@ -207,8 +222,8 @@ def settle(whole: Task, start: Array) -> Minimum:
     if np.isinf(whole.chart.width).all():
         return minimum
     for _ in range(_TURNS):
-        spread = Residuals.of(whole, minimum.theta).dispersion * whole.counted(minimum.theta)
-        minimum = descend(whole.bound, whole.target, whole.chart, minimum.theta, _TURN_STEPS, pull=whole.pull(spread))
+        pull = whole.pull(_spread(whole, minimum.theta))
+        minimum = descend(whole.bound, whole.target, whole.chart, minimum.theta, _TURN_STEPS, pull=pull)
     return minimum
 
 
