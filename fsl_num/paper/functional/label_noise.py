@@ -49,9 +49,11 @@ def silence(sample: Sample) -> tuple[Ray, ...]:
 
 def zero_rays() -> tuple[Ray, ...]:
     """2 E at t = 0 for s = 0 and N = 2^M, harmonic: log N + 0.577...; with "law", log(1 + e_M(0))."""
-    sizes = np.geomspace(100.0, 1e15, 14)
+    from scipy.special import digamma
+
+    sizes = np.geomspace(8.0, 1e15, 12)
     risk = np.log(sizes * np.log(2.0) + float(np.euler_gamma))
-    law = np.log(1.0 + np.log(sizes) + float(np.euler_gamma) + 0.5 / sizes)
+    law = np.log(1.0 + digamma(sizes + 1.0) + float(np.euler_gamma))
     return (Ray("t = 0, N = 2^M", np.log(sizes), {"M": np.log(sizes), "N": sizes * np.log(2.0), "law": law}, risk),)
 
 
@@ -150,7 +152,7 @@ CLAIMS: tuple[Claim, ...] = (
          exact_powers("one spectrum is enough to refute it")), lambda sample: zero_rays(),
         lambda sample: _bounded("both"), regimes=("hard",), own=_without_source,
         corrected_by="thm:fsl-zero-noise/zero-difficulty-risk",
-        instances=lambda sample: [{M: 10**4, AT_START: math.exp(zero_rays()[0].logs["law"][2])}],
+        instances=lambda sample: [{M: 8, AT_START: math.exp(zero_rays()[0].logs["law"][0])}],
         quoted=r"$s \in [0, 2 - 1/\beta]$",
     ),
     Claim(
