@@ -4,17 +4,17 @@ A statement that is made from the formula cannot differ from it. One that is wri
 is printed would be another than the one that is measured. A statement that is read from formulas judges those and no
 other. Orders are compared at letters drawn at random, and an order from both sides is judged from both. Bounds are
 compared with their constants at a problem that the statement names (``printed_bounds``). Where a claim gives instances,
-its equations hold there as they are printed, and its bounds are attained; of a refuted claim one fails there. An
-identity between numbers is put to the test at some that are drawn, a limit of a quotient is compared by what a letter
-of it tends to. What is none of these is not compared; of an order that holds a sum, an integral or a function without
-a value, only from which sides it is judged.
+its equations hold there as they are printed, its bounds are attained and its limits near; of a refuted claim one fails
+there. An order of sums and integrals is that of the numbers measured for these there. An identity between numbers, or
+a limit, is put to the test at some that are drawn, a limit of a quotient is compared by what a letter of it tends to.
+A part that is none of these nothing compares: a claim that has one is refused, unless a theorem is its formula.
 """
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from typing import Any, Final, get_args
 
@@ -25,11 +25,12 @@ from sympy.core.function import AppliedUndef
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import compiled, parts_of
 from fsl_num.claims.hypotheses import letters_of, relations_assumed
-from fsl_num.claims.instances import holds_at
+from fsl_num.claims.instances import holds_at, is_whole, made_sides, measured_at
 from fsl_num.claims.printed_values import value_of
+from fsl_num.claims.proofs import unproved
 from fsl_num.claims.statements import Direction, Joint
 from fsl_num.validation import Array
-from fsl_sym.proof import Formula, Mean, Rate
+from fsl_sym.proof import Formula, Mean, Rate, equals
 from fsl_sym.proof.formulas import NEAR_OPTIMAL, canonical
 from fsl_sym.symbols import T2, E, T, beta, s, t
 
@@ -69,18 +70,22 @@ def agreement(claim: Claim, sample: Sample, statement: Any) -> Agreement:
     >>> agreement(subject, sample, subject.says(sample)).other
     ()
     """
-    if claim.statement is None:
+    if claim.statement is None and claim.instances is None:
         return Agreement()
     if hasattr(statement, "printed_bounds"):
         return _bounds(parts_of(claim.formula), sample, statement)
     leaves = list(_leaves(statement))
     laws = [_Judged(values, leaf.direction) for leaf in leaves if (values := _law_values(leaf)) is not None]
     read = [(getattr(leaf, "formulas", ()), getattr(leaf, "direction", "both")) for leaf in leaves]
-    instances = () if claim.instances is None else claim.instances(sample)
+    instances = claim.put_in(sample)
     parts: dict[bool | None, list[Formula]] = {True: [], False: [], None: []}
     held: dict[bool, list[Formula]] = {True: [], False: []}
     limits = dict(_limits(parts_of(claim.formula), [known for formulas, _ in read for known in formulas]))
     for part in parts_of(claim.formula):
+        agrees = measured_at(part, instances) if part.relation in _FROM else None
+        if agrees is False or (part.relation in _FROM and instances and made_sides(part) and not agrees):
+            parts[agrees].append(part)
+            continue
         if part in limits:
             parts[limits[part]].append(part)
             continue
@@ -88,17 +93,23 @@ def agreement(claim: Claim, sample: Sample, statement: Any) -> Agreement:
         if directions:  # what is read as an equivalence is not judged from one side alone
             parts[part.relation != "~" or bool(directions & {"both"})].append(part)
             continue
-        if (holds := holds_at(part, instances or _drawn(claim, sample, part))) is not None:
+        if part.relation == "->" and any(_has_a_side_of(part, stated) for formulas, _ in read for stated in formulas):
+            parts[False].append(part)
+            continue
+        if (holds := holds_at(part, instances)) is None:
+            holds = holds_at(equals(part.left, part.right), _drawn(claim, sample, part))
+        if holds is not None:
             held[holds].append(part)
             continue
-        agrees = None
         if part.relation in _ORDERS and part.right not in (0, oo):
             places = [{s: own_s, beta: own_beta} for own_s, own_beta in claim.own(sample.s, sample.beta)]
             # a relation of sympy, of other letters where it is neither true nor false
             inside = [place for place in places if part.where is None or part.where.subs(place) != False]  # noqa: E712
             if not inside:
                 continue
-            agrees = _order(part, claim, inside, laws)
+            by_law = _order(part, claim, inside, laws)
+            whole = bool(agrees) and is_whole(part, instances)
+            agrees = (True if whole else None) if by_law is None else by_law
         other = agrees is None and any(_has_a_side_of(part, stated) for formulas, _ in read for stated in formulas)
         parts[False if other else agrees].append(part)
     if claim.corrected_by is not None and held[False]:  # what is refuted fails as it is printed
@@ -115,15 +126,18 @@ def _drawn(claim: Claim, sample: Sample, part: Formula) -> Sequence[Mapping[Any,
     sides = (part.left, part.right)
     letters = part.left.free_symbols | part.right.free_symbols
     tied = any(known.relation == "=" and letters_of(known) & letters for known in relations_assumed(claim))
-    if (part.relation != "=" or isinstance(part.left, Symbol) or tied
+    if (part.relation not in ("=", "->") or isinstance(part.left, Symbol) or tied
             or not letters or any(side.has(AppliedUndef, MatrixExpr, Mean, Rate) for side in sides)):  # fmt: skip
         return ()
-    others = sorted(letters - {s, beta}, key=str)
+    limit = part.relation == "->"
+    if limit and (part.where is not None or part.right == 0):  # how near it is at some number is not known
+        return ()
+    others = sorted(letters - {s, beta, part.variable}, key=str)
     numbers = np.random.default_rng(len(others)).integers(1, 9, (_DRAWS, len(others))).tolist()
     drawn = [{s: sample.point[0], beta: sample.point[1], **dict(zip(others, row, strict=True))} for row in numbers]
-    return [
-        known for known in drawn if all(_has_a_value(replace(part, left=side, right=side), known) for side in sides)
-    ]
+    if limit:
+        return [{**drawn[0], part.variable: 1e15 if part.point == oo else 1e-15}]
+    return [known for known in drawn if all(_has_a_value(equals(side, side), known) for side in sides)]
 
 
 def _has_a_value(same: Formula, known: Mapping[Any, Any]) -> bool:
@@ -164,13 +178,18 @@ def _has_a_side_of(part: Formula, stated: Any) -> bool:
 
 
 def unlike(claim: Claim, sample: Sample, statement: Any) -> str:
-    """The first order of a claim's formula that is not judged, in words; "" where all are that can be compared.
+    """The first part of a claim's formula that is not judged, or that nothing compares, in words; "" where none.
 
-    An order of another kind may be judged where the claim says which (``judged_by``).
+    A theorem needs no numbers, and an order in it may be judged by another law, which the claim says (``judged_by``).
     """
-    unjudged = () if claim.judged_by else agreement(claim, sample, statement).other
-    here = f"s = {sample.s}, beta = {sample.beta}"
-    return f"{unjudged[0]} is what the claim says, and at {here} no law judged is it" if unjudged else ""
+    compared = agreement(claim, sample, statement)
+    here = f"at s = {sample.s}, beta = {sample.beta}"
+    if compared.other and (not claim.judged_by or unproved(claim)):
+        return f"{compared.other[0]} is what the claim says, and {here} no law judged is it"
+    if compared.unknown and unproved(claim):
+        return (f"{compared.unknown[0]} is what the claim says, and {here} nothing measured is compared with it: give "
+                "instances with values of all its letters, or state what is measured")  # fmt: skip
+    return ""
 
 
 def _bounds(parts: Sequence[Formula], sample: Sample, statement: Any) -> Agreement:
@@ -217,6 +236,8 @@ class _Probe(dict[str, Array]):
         self["a - b"] = self["a"] + np.log1p(-np.exp(self["b"] - self["a"]))
 
     def __missing__(self, name: str) -> Array:
+        if name.startswith("1/"):
+            return -self[name[2:]]
         letter, _, square = name.partition("^")
         generator = np.random.default_rng([zlib.crc32(letter.encode()), self._place])
         drawn = generator.uniform(20.0, 400.0, 1) if self._place % 2 else 10.0 ** generator.uniform(0.5, 4.0, 1)

@@ -15,6 +15,7 @@ from fsl_num.claims.words import Assumed, Where
 from fsl_sym.domain import REGIMES, Regime
 from fsl_sym.proof import AllOf, Derivation, Formula, Hypothesis
 from fsl_sym.proof.letters import declared, of_letters
+from fsl_sym.symbols import beta, s
 
 Role = Literal["printed", "corrected", "argument", "stronger", "own"]
 """Where a claim comes from: the paper as printed; the paper corrected; a step of a proof of the paper, apart from what
@@ -65,9 +66,9 @@ class Claim:
     hypotheses hold, and away from borders at which two forms are alike; by default the point itself. ``values`` are
     those that the measurement gives to letters of the formula at every point. ``own`` are the points that it takes
     in the place of one, where it has its own.
-    ``instances(sample)`` puts numbers, matrices and functions that are measured in for all letters of the formula: at
-    each it holds as it is printed, and its bounds are attained.
-    ``judged_by`` says by what else than itself an order of the formula is judged, where the statement has no such law.
+    ``instances(sample)`` puts numbers, matrices and functions that are measured in for all letters of the formula but
+    s and beta: at each it holds as it is printed, and its bounds are attained; of an order it gives what the sides are.
+    ``judged_by`` says by what else than itself an order of a theorem is judged, where the statement has no such law.
     ``beyond(sample)`` is the same measured where a hypothesis may not hold: name -> a measurement, of a joint statement
     some of its parts. With all of its hypotheses but one it shows whether the claim needs that one.
     ``quoted`` are words of the paper, in its LaTeX, near that line: of a printed claim, those that it restates (those
@@ -210,6 +211,11 @@ class Claim:
             return self.statement(sample)
         made = {str(part): order_statement(part, sample) for part in parts_of(self.formula)}
         return next(iter(made.values())) if len(made) == 1 else Joint(made)
+
+    def put_in(self, sample: Sample) -> tuple[Mapping[Any, Any], ...]:
+        """What is put in for the letters of the formula at a sample: its instances, with s and beta."""
+        point = dict(zip((s, beta), sample.point, strict=True))
+        return () if self.instances is None else tuple({**point, **values} for values in self.instances(sample))
 
     def wrong_versions(self, sample: Sample) -> dict[str, Statement]:
         """The mutants at a sample: of the formula, where the numbers are made from it, and those that are given."""

@@ -103,7 +103,7 @@ def _contradicted(
     for located in _located(measured):
         words |= located.words
         matrices |= {letter: list(every) for letter, every in located.matrices.items()}
-    instances = () if claim.instances is None else claim.instances(sample)
+    instances = claim.put_in(sample)
     for letter, value in (pair for instance in instances for pair in instance.items()):
         if np.ndim(value) == 2:
             matrices.setdefault(str(letter), []).append(value)

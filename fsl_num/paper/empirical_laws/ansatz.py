@@ -78,11 +78,10 @@ def _ansatz_curves(s: float, beta: float) -> tuple[tuple[Any, float], ...]:
 
 
 def _ansatz_instances(sample: Sample) -> list[dict[Any, Any]]:
-    s_value, beta_value = sample.point
-    known = {_c0: 0.0, _c1: measurements.SIGNAL, _c2: 0.0, _c3: 0.3, _c5: measurements.SCALE, M: 1.0, s: s_value,
-             beta: beta_value, _gamma: 1.0 - 1.0 / beta_value}  # fmt: skip
+    known = {_c0: 0.0, _c1: measurements.SIGNAL, _c2: 0.0, _c3: 0.3, _c5: measurements.SCALE, M: 1.0,
+             _gamma: 1.0 - 1.0 / sample.point[1]}  # fmt: skip
     instances = []
-    for (name, count, level), loss in _ansatz_curves(s_value, beta_value):
+    for (name, count, level), loss in _ansatz_curves(*sample.point):
         if count < measurements.LONG:
             rates = measurements.long_rates(name)
             own = {rate: measurements.by_step(rates), clock: measurements.by_step(intrinsic_times(rates), 0)}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import product
 from typing import Any, Final
 
 import numpy as np
@@ -14,7 +15,16 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Sharp
 from fsl_num.claims.words import Where, joined
 from fsl_num.paper.empirical_laws.formulas import POWER, power_kernel_at
-from fsl_num.paper.empirical_laws.measurements import NOISES, PEAK, POWERS, SCALE, Value, linear_wsd, reversed_gone
+from fsl_num.paper.empirical_laws.measurements import (
+    NOISES,
+    PEAK,
+    POWERS,
+    SCALE,
+    Value,
+    by_step,
+    linear_wsd,
+    reversed_gone,
+)
 from fsl_num.paper.hypotheses import SCHEDULES, every, located
 from fsl_num.validation import Array
 from fsl_sym.ansatz import c, clock, i, k, past, rate
@@ -138,6 +148,20 @@ def _accuracy(at: str, sample: Sample) -> Sharp:
     return Sharp(ansatz_value(sample, at=at), left, wrong if at == "the end" else {}, off=0.1)
 
 
+def _near_instances(at: str, sample: Sample) -> list[dict[Any, Any]]:
+    """Both noises of the shortest runs as they are measured and judged; gamma of the constant one, which is smooth."""
+    steps, instances = COUNTS[0], []
+    for name, noise in product(NAMES, NOISES):
+        rates, point = _named_rates(name, steps), (name, steps, noise)
+        signal = float(rates.sum()) ** -sample.point[0]
+        instances.append({
+            c: SCALE, k: steps, sigma: math.sqrt(noise), rate: by_step(rates), clock: by_step(np.cumsum(rates)),
+            _NOISE: _functional(point, *sample.point) - signal,
+            (PRINTED if at == "the drop" else CORRECTED).right: ansatz_value(sample, at=at)(point) - signal,
+        } | ({_effective: lambda time: PEAK} if name == "constant" else {}))  # fmt: skip
+    return instances
+
+
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eqn: fsl-ansatz/accuracy", "eqn: fsl-ansatz", 1518, "the ansatz is near the functional, as printed",
@@ -146,7 +170,7 @@ CLAIMS: tuple[Claim, ...] = (
         "and below 0 for an early drop.",
         PRINTED, HYPOTHESES,
         located(every({"K": COUNTS, "sigma^2": NOISES}))(functionals), lambda sample: _accuracy("the drop", sample),
-        regimes=("edge", "hard"),
+        regimes=("edge", "hard"), instances=partial(_near_instances, "the drop"),
         corrected_by="eqn: fsl-ansatz/accuracy/corrected", family="accuracy",
         quoted=r"\left(c_4 + \frac{1}{T(i)^s}\right)"
                r" \left(1 - (1+c_5(T(k)-T(i)))^{-\gamma}\right)",
@@ -159,7 +183,7 @@ CLAIMS: tuple[Claim, ...] = (
         CORRECTED,
         HYPOTHESES,
         located(every({"K": COUNTS, "sigma^2": NOISES}))(functionals), lambda sample: _accuracy("the end", sample),
-        regimes=("edge", "hard"),
+        regimes=("edge", "hard"), instances=partial(_near_instances, "the end"),
         role="corrected", family="accuracy",
     ),
 )  # fmt: skip

@@ -101,6 +101,14 @@ def _optimum(sample: Sample) -> Sharp:
     return Sharp(least(), lambda count: ((2.0 * beta - 1.0) * math.log(10.0) / count) ** 2 / 24.0, wrong, off=0.05)
 
 
+def _closed_rates(sample: Sample) -> list[dict[Any, Any]]:
+    """The last rate, that at which the decay begins, and the first one, of the shape whose loss is judged."""
+    shape = closed_form(*sample.point, FITTED_STEPS)
+    ends = {0.0: shape.last, shape.decay_steps: shape.peak, FITTED_STEPS: shape.peak}
+    return [{_to_go: left, rate: lambda y: ends[y], a: shape.last, c: 1.0, peak: 1.0}
+            for left in ends]  # fmt: skip
+
+
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eqn: FSL-optimization/closed-form", "eqn: FSL-optimization", 1583, "the optimal schedule in closed form",
@@ -111,7 +119,7 @@ CLAIMS: tuple[Claim, ...] = (
         BEST_RATE,
         (Where("y is the number of steps left; eta(y) is the best rate up to a bound then"), FUNCTIONAL, "K = 33907"),
         located({"K": FITTED_STEPS})(optimised_losses), _optimum,
-        derive=ansatz.optimal_rate, role="own", family="optimum",
+        derive=ansatz.optimal_rate, role="own", family="optimum", instances=_closed_rates,
     ),
     Claim(
         "eqn: FSL-optimization/regimes", "eqn: FSL-optimization", 1583, "when the optimal schedule is WSD-like",

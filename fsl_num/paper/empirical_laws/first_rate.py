@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from sympy import Integral, Min
@@ -68,13 +68,20 @@ def _const_term(sample: Sample) -> Sharp:
     return measurements.exactly({"held at the first rate": 1.0}, wrong, sample)
 
 
+def _cosine(sample: Sample) -> list[dict[Any, Any]]:
+    """What the integrals are made of, under a cosine."""
+    plan, (own, capacity) = measurements.plan("cosine", measurements.STEPS), sample.point
+    return [{phi: plan.learning_rate, clock: plan.intrinsic_time, end: plan.steps, whole: plan.total_intrinsic_time,
+             kernel: measurements.decay_kernel(capacity), source: measurements.noise_source(own, 9.0)}]  # fmt: skip
+
+
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eq:numerical_const_term", "eq:numerical_const_term", 1457, "the noise of the first rate, as printed",
         "int K(T(k) - T(u)) (sigma^2 + e(T(k))) phi(u) phi(0) du = phi(0) int K(T(k) - t) (sigma^2 + e(t)) dt.",
         FIRST_RATE_PRINTED, (measurements.POWERS, GAIN, measurements.ALL_SMOOTH),
         lambda sample: measurements.measured_at("signal at the end over steps", sample), _const_term,
-        corrected_by="eq:numerical_const_term/corrected", family="ansatz-quadrature",
+        corrected_by="eq:numerical_const_term/corrected", family="ansatz-quadrature", instances=_cosine,
         quoted=r"\int_{0}^{k} \mathcal{K}(T(k)-T(u))(\sigma^2 + e(T(k))"
                r" \cdot \varphi(u)\varphi(0)\dd u = \varphi(0) \int_{0}^{T(k)} \mathcal{K}(T(k)-t)(\sigma^2 +"
                r" e(t))\dd t",

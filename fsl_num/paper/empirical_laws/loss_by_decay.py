@@ -22,8 +22,9 @@ from fsl_sym.ansatz import batch, clock, end, kernel, past, phi, source, u, v, w
 from fsl_sym.proof import equals, everywhere, same_order
 from fsl_sym.symbols import B, E, M, beta, s
 
+REDUCTION = Symbol("LRD")
 _LEARNED = whole**-s + M ** (-s * beta)
-LOSS_PRINTED: Final = same_order(E, _LEARNED - Symbol("LRD"))
+LOSS_PRINTED: Final = same_order(E, _LEARNED - REDUCTION)
 LOSS: Final[Stated] = (
     equals(
         _LEARNED + Integral(injected(u) * phi(u) ** 2, (u, 0, end)) / B,
@@ -74,6 +75,14 @@ def _loss_as_printed(sample: Sample) -> SameOrder:
         )
 
     return SameOrder(claimed, 1e6)
+
+
+def _printed_letters(sample: Sample) -> list[dict[Any, Any]]:
+    """The reduction and the intrinsic time of one schedule, and the right side as it is judged."""
+    point = ("cosine", 9.0)
+    reduction = measurements.named_value("reduction by parts", *point, *sample.point)
+    return [{M: math.inf, REDUCTION: reduction, LOSS_PRINTED.right: _loss_as_printed(sample).claimed(point),
+             whole: measurements.plan("cosine", measurements.STEPS).total_intrinsic_time}]  # fmt: skip
 
 
 def _loss_corrected(sample: Sample) -> Sharp:
@@ -127,7 +136,7 @@ CLAIMS: tuple[Claim, ...] = (
         (measurements.POWERS, measurements.ALL_SMOOTH, Where("LRD is the reduction by decay of the schedule"),
          INFINITE),
         of_infinite_size(_loss), _loss_as_printed,
-        corrected_by="eq:numerical_LRD_form/corrected", family="ansatz-quadrature",
+        corrected_by="eq:numerical_LRD_form/corrected", family="ansatz-quadrature", instances=_printed_letters,
         quoted=r"\cE_k \eqsim \frac{1}{T(k)^s} + M^{-s\beta} - \mathrm{LRD}(k)",
     ),
     Claim(

@@ -213,7 +213,7 @@ def reversed_gone(time: Array, s: float, beta: float, noise: float) -> Array:
     return np.concatenate([np.cumsum(parts[::-1])[::-1], [0.0]])
 
 
-def by_step(values: Sequence[float], first: int = 1) -> Callable[[int], float]:
+def by_step(values: Sequence[float] | Array, first: int = 1) -> Callable[[int], float]:
     """Values as a function of the step, the first at step ``first``; before it as at it."""
     return lambda step: values[max(int(step) - first, 0)]
 

@@ -152,6 +152,13 @@ def _multi_power_definition(sample: Sample) -> Sharp:
     return Sharp(_multi_power_loop(), measurements.ONE_PASS, wrong)
 
 
+def _step_instances(sample: Sample) -> list[dict[Any, Any]]:
+    """Rates and what is left of the intrinsic time, step by step, after a few steps of a cosine."""
+    rates = measurements.step_plan("cosine", 8)
+    return [{c: measurements.SCALE, k: len(rates), rate: measurements.by_step(rates),
+             left: lambda i: math.fsum(rates[int(i):])}]  # fmt: skip
+
+
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         f"{LABEL}/multi-power", LABEL, 1195, "the Multi-Power Law, as printed",
@@ -160,7 +167,7 @@ CLAIMS: tuple[Claim, ...] = (
         "once and nothing comes after it.",
         MULTI_POWER_PRINTED, (STEPPED, *LEFT),
         _label_noise,
-        lambda sample: Sharp(_multi_power(sample, since="the start"), measurements.ONE_PASS),
+        lambda sample: Sharp(_multi_power(sample, since="the start"), measurements.ONE_PASS), instances=_step_instances,
         corrected_by=f"{LABEL}/multi-power/corrected", family="steps",
         quoted=r"S_i := \sum_{j=1}^{i}\eta_{j}",
     ),

@@ -46,6 +46,14 @@ def gap(rate: Expr, *, with_signal: bool) -> Integral:
     return Integral(beyond * rate * (signal(z) if with_signal else 1), (z, 0, t))
 
 
+SIGNAL_GAP, GAP_ORDER = (
+    gap(Integer(1), with_signal=True), SIZE ** (1 - 2 * beta) * Integral(z ** (beta - s * beta - 1), (z, 1, SIZE))
+)  # fmt: skip
+
+
+NOISE_GAP = gap(Integer(1), with_signal=False)
+
+
 def tail_kernel(t: Array, beta: float, size: float) -> Array:
     """K_infinity(t) - K_M(t), summed from M + 1 on."""
     return np.asarray(exponential_sum(2.0 * beta, t, beta, start=int(size) + 1))
@@ -226,6 +234,19 @@ def _sharp_gap(sample: Sample) -> Equivalent:
     return Equivalent(law, {"M": order})
 
 
+def _gap_instances(sample: Sample) -> list[dict[Any, Any]]:
+    """The gap at t = 1, and its order as it is judged, for three sizes."""
+    statement = _sharp_gap(sample)
+    return [{t: 1.0, SIZE: size, SIGNAL_GAP: signal_gap(1.0, *sample.point, size),
+             GAP_ORDER: float(np.exp(statement.law(statement.exponents, {"M": np.log(size)})))}
+            for size in (2, 3, 5)]  # fmt: skip
+
+
+def _noise_gaps(sample: Sample) -> list[dict[Any, Any]]:
+    """The gap with constant noise at t = 1."""
+    return [{t: 1.0, SIZE: size, NOISE_GAP: noise_gap(1.0, sample.point[1], size)} for size in (2, 3)]
+
+
 def at_one(s: Any, beta: Any) -> tuple[Any, Any]:
     """The point s = 1 of the same beta, where the sum of the proof is harmonic."""
     return Integer(1), beta
@@ -273,12 +294,11 @@ CLAIMS: tuple[Claim, ...] = (
         "eq:Ke-gap/sharp", "eq:Ke-gap", 2348, "the true order of that gap",
         "The largest gap (gamma constant, t of the order M^beta) is of the order M^max(1-beta-s beta, 1-2 beta), with "
         "a factor log M at s = 1: smaller than the printed bound by M^(beta-1) for s <= 1.",
-        same_order(gap(Integer(1), with_signal=True),
-                   SIZE ** (1 - 2 * beta) * Integral(z ** (beta - s * beta - 1), (z, 1, SIZE))),
+        same_order(SIGNAL_GAP, GAP_ORDER),
         (MODEL, "gamma = 1", "M^beta <= t <= 10 M^beta",
          UP_TO_CONSTANTS),
         signal_gap_rays, _sharp_gap,
-        _attained,
+        _attained, instances=_gap_instances,
         role="stronger", strengthens="eq:Ke-gap", family="gaps", beyond=partial(gaps_outside, with_signal=True),
     ),
     Claim(
@@ -297,12 +317,13 @@ CLAIMS: tuple[Claim, ...] = (
         "eq:Ke-gap/at-one", "eq:Ke-gap", 2371, "the gap at s = 1 with its logarithm",
         "At s = 1 and t of the order M^beta the gap is of the order M^(1-2 beta) log M, which is still below "
         "M^-(s beta) = M^-beta.",
-        same_order(gap(Integer(1), with_signal=True), SIZE ** (1 - 2 * beta) * log(SIZE)),
+        same_order(SIGNAL_GAP, SIZE ** (1 - 2 * beta) * log(SIZE)),
         (MODEL, equals(s, 1), "gamma = 1", "M^beta <= t <= 10 M^beta",
          UP_TO_CONSTANTS),
         signal_gap_rays, _sharp_gap,
         lambda sample: {"without the logarithm": power_of_size(signal_gap_order(sample))}, moved=at_one,
-        regimes=("easy",), role="corrected", family="gaps", beyond=partial(gaps_outside, with_signal=True),
+        regimes=("easy",), role="corrected", family="gaps", instances=_gap_instances,
+        beyond=partial(gaps_outside, with_signal=True),
     ),
     Claim(
         "eq:Ksigma-gap", "eq:Ksigma-gap", 2400, "what K_infinity adds to the label noise",
@@ -316,9 +337,10 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eq:Ksigma-gap/sharp", "eq:Ksigma-gap", 2400, "the same in both directions, for every s",
         "For constant gamma the gap is of the order gamma M^(1-beta) from t = M^beta on; no condition on s is needed.",
-        same_order(gap(Integer(1), with_signal=False), SIZE ** (1 - beta)),
+        same_order(NOISE_GAP, SIZE ** (1 - beta)),
         (MODEL, "gamma = 1", "t >= M^beta", UP_TO_CONSTANTS), noise_gap_rays,
-        role="stronger", strengthens="eq:Ksigma-gap", family="gaps", beyond=partial(gaps_outside, with_signal=False),
+        role="stronger", strengthens="eq:Ksigma-gap", family="gaps", instances=_noise_gaps,
+        beyond=partial(gaps_outside, with_signal=False),
     ),
     Claim(
         "eq:Ksigma-gap/exact", "eq:Ksigma-gap", 2400, "the supremum of the gap in closed form",

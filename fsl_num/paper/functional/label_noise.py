@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from sympy import Integer, Rational, Sum, log
 
 from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.hypotheses import NOTHING
 from fsl_num.claims.statements import Direction, Equivalent, Ray
 from fsl_num.claims.words import Where
@@ -22,6 +24,9 @@ from fsl_sym.symbols import E, M, N, j
 
 IS_LAW = risk_is(LAW)
 SILENT = risk_is(functional(MODEL_PAIR, label=False))
+AT_START = 1 + Sum(1 / j, (j, 1, M))
+"""1 + e_M(0) at s = 0."""
+RISK_AT_START = same_order(E, log(N))
 ONLY_LEARNED = risk_is(functional(MODEL_PAIR, label=False, signal_too=False))
 MODEL_AT_ZERO = Where("lambda_j = j^-beta with beta > 1; theta_j^2 = j^-1 lambda_j^(s-1)")
 
@@ -44,9 +49,11 @@ def silence(sample: Sample) -> tuple[Ray, ...]:
 
 def zero_rays() -> tuple[Ray, ...]:
     """2 E at t = 0 for s = 0 and N = 2^M, harmonic: log N + 0.577...; with "law", log(1 + e_M(0))."""
+    from scipy.special import digamma
+
     sizes = np.geomspace(8.0, 1e15, 12)
     risk = np.log(sizes * np.log(2.0) + float(np.euler_gamma))
-    law = np.log(1.0 + np.log(sizes) + float(np.euler_gamma) + 0.5 / sizes)
+    law = np.log(1.0 + digamma(sizes + 1.0) + float(np.euler_gamma))
     return (Ray("t = 0, N = 2^M", np.log(sizes), {"M": np.log(sizes), "N": sizes * np.log(2.0), "law": law}, risk),)
 
 
@@ -140,23 +147,23 @@ CLAIMS: tuple[Claim, ...] = (
         "thm:fsl-zero-noise/zero-difficulty", "thm:fsl-zero-noise", 611, "the printed end s = 0",
         "The theorem is stated for s in [0, 2 - 1/beta]; at s = 0 and t = 0 it says that the risk is of the order "
         "1 + e_M(0) whenever N - M >= c M.",
-        same_order(E, 1 + Sum(1 / j, (j, 1, M))),
+        same_order(E, AT_START),
         (MODEL_AT_ZERO, "s = 0", "N = 2^M",
          exact_powers("one spectrum is enough to refute it")), lambda sample: zero_rays(),
         lambda sample: _bounded("both"), regimes=("hard",), own=_without_source,
         corrected_by="thm:fsl-zero-noise/zero-difficulty-risk",
+        instances=lambda sample: [{M: 8, AT_START: math.exp(zero_rays()[0].logs["law"][0])}],
         quoted=r"$s \in [0, 2 - 1/\beta]$",
     ),
     Claim(
         "thm:fsl-zero-noise/zero-difficulty-risk", "thm:fsl-zero-noise", 611, "the risk at s = 0 grows with N",
         "At s = 0 the risk at t = 0 is of the order log N, whatever M: for N = 2^M of the order M, for N infinite it "
         "is infinite. The theorem needs s > 0, as its source condition says.",
-        AllOf((equals(2 * E, Sum(1 / j, (j, 1, N))), same_order(E, log(N)))),
+        AllOf((equals(2 * E, Sum(1 / j, (j, 1, N))), RISK_AT_START)),
         (MODEL_AT_ZERO, "s = 0", "N = 2^M",
          exact_powers("targets up to constants change the sum by these alone")), lambda sample: zero_rays(),
-        lambda sample: Equivalent(lambda powers, logs: powers["N"] * logs["M"], {"N": 1.0}),
+        lambda sample: order_statement(RISK_AT_START, sample),
         lambda sample: {"bounded by the law of the theorem": _bounded("upper")},
-        judged_by="its rays name log N by the letter N",
         instances=lambda sample: [{E: 0.5 * float(np.sum(1.0 / np.arange(1.0, 257.0))), N: 256}],
         regimes=("hard",), own=_without_source,
         role="corrected",

@@ -99,6 +99,13 @@ def _reach_mutants(sample: Sample) -> dict[str, Statement]:
     }
 
 
+def _traces(sample: Sample) -> list[dict[Any, Any]]:
+    """The quotient and the trace of three features."""
+    capacity = sample.point[1]
+    ratio = scaled_ratio(10.0 / 3 ** (2 * capacity), capacity, 3)
+    return [{_RATIO: ratio, t: 10.0, _TRACE: trace(capacity, 3), SIZE: 3}]  # fmt: skip
+
+
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "cor: contraction/longer", "cor: contraction", 769, "the subconvolution reaches to M^(2 beta)",
@@ -108,7 +115,7 @@ CLAIMS: tuple[Claim, ...] = (
         (MODEL, "M^beta <= t <= 1e12 M^(2 beta)", "beta >= 2",
          exact_powers("where the last eigenvalues are equal a share of M of them is left, and t M^(1 - 2 beta) stands "
                       "for t M^(-2 beta)")),
-        reach_rays, _reach, _reach_mutants, derive=pair_of_modes, moved=_from_two_on,
+        reach_rays, _reach, _reach_mutants, derive=pair_of_modes, moved=_from_two_on, instances=_traces,
         role="stronger", strengthens="cor: contraction", depends=("cor: contraction",), family="gaps",
     ),
 )  # fmt: skip

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from fsl_num.paper.block_constants import PERIOD, Constants, given_constants
 from fsl_num.spectrum import forgetting_kernel, signal
 from fsl_num.validation import Array
 from fsl_sym.proof import Formula
+from fsl_sym.symbols import M, t
 
 Quantity = Callable[[float, float], float]
 """(t, M) -> a positive number."""
@@ -28,6 +30,11 @@ SMALLEST = 270.0
 """No measured value is asked for below 1e-270."""
 QUADRATURE = 1e-10
 """The quadrature's own error bound is below this, relative."""
+
+
+def at_places(order: Formula, quantity: Quantity, time: Any = t) -> list[dict[Any, Any]]:
+    """What a quantity is at two places, as the left side of an order in t, or in a ``time`` of another name, and M."""
+    return [{order.left: quantity(at, size), time: at, M: size} for at, size in ((0.4, 2), (3.0, 5))]
 
 
 def decades(power: float) -> float:

@@ -19,6 +19,7 @@ from fsl_num.paper.kernel.expansions import KERNEL, SIGNAL, TIMES, point_with_di
 from fsl_num.paper.kernel.rays import (
     Quantity,
     alone_ray,
+    at_places,
     decades,
     everywhere_rays,
     kernel_power,
@@ -39,6 +40,18 @@ FLOAT_SUM = 3e-14
 SIGNAL_ORDER = same_order(signal(), t**-s)
 KERNEL_ORDER = same_order(forgetting_kernel(), t ** (1 / beta - 2))
 WINDOW = (at_least(t, 1), at_most(t, M**beta))
+
+
+INFINITE_ORDERS = (
+    same_order(signal(size=oo), (1 + t) ** -s), same_order(forgetting_kernel(size=oo), (1 + t) ** (1 / beta - 2)),
+)  # fmt: skip
+
+
+def _infinite_sums(sample: Sample) -> list[dict[Any, Any]]:
+    """Both sums at a time."""
+    quantities = (the_signal(sample), the_kernel(sample))
+    sides = {order.left: quantity(0.7, math.inf) for order, quantity in zip(INFINITE_ORDERS, quantities, strict=True)}
+    return [{**sides, t: 0.7}]
 
 
 def infinite_rays(quantity: Quantity, power: float) -> list[Ray]:
@@ -109,6 +122,7 @@ CLAIMS: tuple[Claim, ...] = (
         "e_M(t) is of the order of t^-s for 1 <= t <= M^beta, uniformly in M.",
         SIGNAL_ORDER, (MODEL, *WINDOW),
         lambda sample: window_rays(the_signal(sample), sample, sample.point[0]), partial(window_law, SIGNAL_ORDER),
+        instances=lambda sample: at_places(SIGNAL_ORDER, the_signal(sample)),
         derive=lambda: finite_signal().derivation, beyond=lambda sample: outside_window(the_signal(sample), sample),
         quoted=r"e_M(t) \eqsim t^{-s}, \quad",
     ),
@@ -117,6 +131,7 @@ CLAIMS: tuple[Claim, ...] = (
         "K_M(t) is of the order of t^-(2-1/beta) for 1 <= t <= M^beta, uniformly in M.",
         KERNEL_ORDER, (MODEL, *WINDOW),
         lambda sample: window_rays(the_kernel(sample), sample, kernel_power(sample)), partial(window_law, KERNEL_ORDER),
+        instances=lambda sample: at_places(KERNEL_ORDER, the_kernel(sample)),
         derive=lambda: finite_kernel().derivation, beyond=lambda sample: outside_window(the_kernel(sample), sample),
         quoted=r"t^{-(2-\frac{1}{\beta})}, \quad 1\lesssim t\lesssim M^{\beta}",
     ),
@@ -125,6 +140,7 @@ CLAIMS: tuple[Claim, ...] = (
         "e_M(t) <= C t^-s for every t > 0 and every M, C depending on s and beta only.",
         order_at_most(signal(), t**-s), (MODEL, "t > 0"),
         lambda sample: everywhere_rays(the_signal(sample), sample, sample.point[0]),
+        instances=lambda sample: at_places(SIGNAL_ORDER, the_signal(sample)),
         derive=lambda: finite_signal().derivation,
         quoted=r"e_M(t) \lesssim t^{-s}",
     ),
@@ -133,15 +149,14 @@ CLAIMS: tuple[Claim, ...] = (
         "K_M(t) <= C t^-(2-1/beta) for every t > 0 and every M, C depending on beta only.",
         order_at_most(forgetting_kernel(), t ** (1 / beta - 2)), (MODEL, "t > 0"),
         lambda sample: everywhere_rays(the_kernel(sample), sample, kernel_power(sample)),
+        instances=lambda sample: at_places(KERNEL_ORDER, the_kernel(sample)),
         derive=lambda: finite_kernel().derivation,
         quoted=r"\mathcal{K}_M(t) \lesssim",
     ),
     Claim(
         "lemma:ke-power/infinite", "lemma:ke-power", 544, "infinitely many features: powers of 1 + t from t = 0 on",
         "e_infinity(t) is of the order (1+t)^-s and K_infinity(t) of the order (1+t)^-(2-1/beta) for all t >= 0.",
-        AllOf((same_order(signal(size=oo), (1 + t) ** -s),
-               same_order(forgetting_kernel(size=oo), (1 + t) ** (1 / beta - 2)))),
-        (MODEL, "M = oo", "t >= 0"), _infinite_measured, _infinite,
+        AllOf(INFINITE_ORDERS), (MODEL, "M = oo", "t >= 0"), _infinite_measured, _infinite, instances=_infinite_sums,
         quoted=r"$e_\infty(t) \eqsim e(t)$ and $\cK_\infty(t) \eqsim \cK(t)$ for $t \geq 0$",
     ),
     Claim(

@@ -23,6 +23,8 @@ from fsl_sym.proof import Formula, equals, order_at_most
 from fsl_sym.spectrum import eigenvalue, forgetting_kernel
 from fsl_sym.symbols import T2, M, beta, t
 
+LEFT_OVER = order_at_most(stable_sum(), Min(M / T2, T2 ** (1 / beta - 1)))
+
 
 def stable_phase_integral(sample: Sample) -> list[tuple[Any, Any]]:
     """int_0^infinity K_M(T_2 + t) dt by quadrature up to t = 60 M^beta."""
@@ -79,8 +81,9 @@ CLAIMS: tuple[Claim, ...] = (
         "lem: wsd-stable-noise", "lem: wsd-stable-noise", 3489, "what the decay phase leaves of the stable phase",
         "int_0^infinity K_M(T_2 + t) dt, the sum over the modes that it is, is at most C min{M, T_2^(1/beta)}/T_2 for "
         "every T_2 > 0 and M.",
-        order_at_most(stable_sum(), Min(M / T2, T2 ** (1 / beta - 1))), (MODEL, "T_2 > 0"),
+        LEFT_OVER, (MODEL, "T_2 > 0"),
         _stable_order_measured, lambda sample: Joint(_bounds(sample)), _attained, derive=stable_order,
+        instances=lambda sample: rays.at_places(LEFT_OVER, stable_phase(sample), T2),
         quoted=r"\int_{0}^{\infty} \mathcal{K}_M(T_2 + t)\dd t \lesssim"
                r" \frac{\min\{M,T_2^{\frac{1}{\beta}}\}}{T_2}",
     ),

@@ -21,6 +21,7 @@ from fsl_num.paper.kernel.rays import (
     QUADRATURE,
     Quantity,
     alone_ray,
+    at_places,
     decades,
     joined_ray,
     kernel_from,
@@ -48,6 +49,7 @@ from fsl_sym.symbols import M, beta, j, t, z
 CONVOLUTION = Integral(forgetting_kernel(t - z) * forgetting_kernel(z), (z, 0, t))
 ITS_CONSTANT = tends(Integral(forgetting_kernel(t - z, oo) * forgetting_kernel(z, oo), (z, 0, t))
                      / forgetting_kernel(t, oo), t, oo, zeta(beta))  # fmt: skip
+AT_HALF = same_order(forgetting_kernel(t / 2) / forgetting_kernel(), 1)
 OF_ONE_FEATURE = Integral(exp(-2 * z) * exp(-2 * (t - z)), (z, 0, t)) / exp(-2 * t)
 
 
@@ -116,6 +118,14 @@ def convolution_rays(sample: Sample, ends: Sequence[tuple[float, float]], *, ear
     ratio, end = convolution_ratio(sample), math.log(1e40)
     joined = [joined_ray(ratio, sample.point[1], *path, end, count=8) for path in ends]
     return [*joined, alone_ray(ratio, 100.0, 0.0, -20.0, 8)] if early else [since_one(ray) for ray in joined]
+
+
+def _convolutions(sample: Sample) -> list[dict[Any, Any]]:
+    """Both sides at some t and M, as they are measured."""
+    capacity = sample.point[1]
+    return [{CONVOLUTION: self_convolution(time, capacity, size), t: time, M: size,
+             forgetting_kernel(): spectrum.forgetting_kernel(time, capacity, size)}
+            for time, size in ((0.3, 2), (2.0, 4))]  # fmt: skip
 
 
 def single_mode_rays(sample: Sample) -> list[Ray]:
@@ -196,7 +206,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lem: half-scale", "lem: half-scale", 739, "the kernel at half the time is of its own order",
         "K_M(t/2)/K_M(t) lies between positive constants for all t <= c M^beta.",
-        same_order(forgetting_kernel(t / 2) / forgetting_kernel(), 1),
+        AT_HALF,
         (MODEL, "t <= 4 M^beta"),
         lambda sample: [
             *window_rays(half_scale(sample), sample, kernel_power(sample)),
@@ -204,6 +214,7 @@ CLAIMS: tuple[Claim, ...] = (
             alone_ray(half_scale(sample), 1e6, 0.0, -30.0),
         ],
         lambda sample: power_law(t=0.0), depends=("lemma:ke-power/kernel-window",),
+        instances=lambda sample: at_places(AT_HALF, half_scale(sample)),
         beyond=lambda sample: {"t beyond M^beta": [_exponential(ray) for ray in beyond_window_rays(sample)]},
         quoted=r"It holds for any $t \lesssim M^{\beta}$ that  $\tfrac{\cK_M (t/2)}{\cK_M(t)} \simeq 1$",
     ),
@@ -221,7 +232,8 @@ CLAIMS: tuple[Claim, ...] = (
         "(K_M * K_M)(t) <= C K_M(t) for all t <= M^beta, with C independent of t and M.",
         order_at_most(CONVOLUTION, forgetting_kernel()), (MODEL, at_most(t, M**beta)),
         lambda sample: convolution_rays(sample, ((0.5, 1.0), (1.0, 1.0))),
-        _convolution_bound, _attained, beyond=_outside, depends=("lem: half-scale", "lemma:convolution-kernel/mass"),
+        _convolution_bound, _attained, instances=_convolutions, beyond=_outside,
+        depends=("lem: half-scale", "lemma:convolution-kernel/mass"),
         quoted=r"\mathcal{K}_M * \mathcal{K}_M(t) \leq C \mathcal{K}_M(t)",
     ),
     Claim(
@@ -230,6 +242,7 @@ CLAIMS: tuple[Claim, ...] = (
         same_order(CONVOLUTION, forgetting_kernel()), (MODEL, at_least(t, 1), "t <= 8 M^beta"),
         lambda sample: convolution_rays(sample, ((0.5, 1.0), (1.0, 0.25), (1.0, 8.0)), early=False),
         lambda sample: power_law(t=0.0), role="stronger", strengthens="lemma:convolution-kernel", beyond=_outside,
+        instances=_convolutions,
         depends=("lem: half-scale",),
     ),
     Claim(
@@ -238,7 +251,7 @@ CLAIMS: tuple[Claim, ...] = (
         order_at_most(CONVOLUTION, forgetting_kernel()),
         (MODEL, "t <= 8 M^beta"),
         lambda sample: convolution_rays(sample, ((1.0, 0.25), (1.0, 8.0))),
-        _convolution_bound, _attained, beyond=_outside, depends=("lem: half-scale",),
+        _convolution_bound, _attained, instances=_convolutions, beyond=_outside, depends=("lem: half-scale",),
         quoted=r"For any $t \lesssim M^{\beta}$, it holds $\cK_M*\cK_M(t)\lesssim\cK_M(t)$",
     ),
     Claim(

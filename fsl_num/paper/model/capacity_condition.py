@@ -81,6 +81,19 @@ def standardised_formula(sample: Sample, *, basis: bool = False, scale: float = 
     return {"products": scale * np.eye(4), "distance": np.array([0.0 if basis else 1.0])}
 
 
+def _orthonormality(sample: Sample) -> list[dict[Any, Any]]:
+    """Products of a feature with itself and with another, and the distance, as they are measured."""
+    numbers = standardised("gaussian", sample)
+    return [{_gram: lambda j, k: numbers["products"][j - 1, k - 1], _distance: numbers["distance"][0], j: 1, k: place}
+            for place in (1, 2)]  # fmt: skip
+
+
+def _bounded_traces(sample: Sample) -> list[dict[Any, Any]]:
+    """Partial sums of the largest eigenvalues allowed; for a large beta the first alone, where the bound is reached."""
+    return [{eigenvalue_at: lambda j, power=power: 2.0 * float(j) ** -power, beta: power, C: 2.0, N: count}
+            for power, count in ((1.01, 9999), (sample.point[1], 99), (1e9, 1))]  # fmt: skip
+
+
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "ass:capacity", "ass:capacity", 318, "the trace is bounded in the number of features",
@@ -88,7 +101,7 @@ CLAIMS: tuple[Claim, ...] = (
         "1)). At beta = 1 it is of the order of log N, so that the condition is needed.",
         at_most(Sum(eigenvalue_at(j), (j, 1, N)), C * (1 + 1 / (beta - 1))),
         (at_most(eigenvalue_at(j), C * j**-beta), less(1, beta), "N <= 1e300", MULTIPLES(*MULTIPLES.words)), traces,
-        trace_statement, derive=kernel_spaces.trace_derivation, family="spaces",
+        trace_statement, derive=kernel_spaces.trace_derivation, family="spaces", instances=_bounded_traces,
         quoted=r"ensures $\tr(\bH) = \sum_{j=1}^N \lambda_j \le C$ for some constant $C$ independent of $N$",
     ),
     Claim(
@@ -99,7 +112,7 @@ CLAIMS: tuple[Claim, ...] = (
         AllOf((_ORTHONORMAL, equals(_distance, 0))), (FEATURES("gaussian"), *_SYSTEM),
         of_family(standardised, "gaussian"),
         table(partial(standardised_formula, basis=True), EXACT, {}),
-        corrected_by="subsec:source-capacity/orthonormal", family="spaces",
+        corrected_by="subsec:source-capacity/orthonormal", family="spaces", instances=_orthonormality,
         quoted=r"forms an orthonormal basis of $L^2(\cD)$",
     ),
     Claim(
@@ -110,7 +123,7 @@ CLAIMS: tuple[Claim, ...] = (
         AllOf((_ORTHONORMAL, equals(_distance, 1))), (FEATURES("gaussian"), *_SYSTEM),
         of_family(standardised, "gaussian"),
         table(standardised_formula, EXACT, {"a basis": {"basis": True}, "norm 2": {"scale": 2.0}}),
-        family="spaces", role="corrected",
+        family="spaces", role="corrected", instances=_orthonormality,
     ),
     Claim(
         "assump:capacity-kernel", "assump:capacity-kernel", 1293, "a smaller beta gives a larger space",

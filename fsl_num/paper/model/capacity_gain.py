@@ -197,6 +197,16 @@ FIXED_TASK: Final = (*ONE_TASK, ORDER_OF_LAW)
 QUOTIENT: Final = "judged by the quotient of the orders at two capacities"
 
 
+def _quotients(sample: Sample) -> list[dict[Any, Any]]:
+    """The least risks of exponential decay under a data budget at both capacities, at the ends of the budgets."""
+    (difficulty, capacity), own = richer(sample)["within"], sample.point[1]
+    risks = {power: least_risk("exp-decay", "data", at, power, budgets=budgets_of(sample)).values
+             for at, power in (sample.point, (float(difficulty), float(capacity)))}  # fmt: skip
+    return [{ALPHA: sample.point[0] * own, RICHER: float(capacity), N: math.inf,
+             best: lambda s, beta, budget, place=place: math.exp(risks[beta][place] - risks[own][place])}
+            for place in (0, -1)]  # fmt: skip
+
+
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "sec:intro/capacity", "sec:intro", 184, "more capacity is consistently more efficient, as printed",
@@ -204,7 +214,7 @@ CLAIMS: tuple[Claim, ...] = (
         "data and in compute, for every schedule. In the easy regime under exponential decay it does not.",
         CAPACITY_PRINTED, (*ONE_TASK, *TWO),
         capacity_ratios, strictly_better, corrected_by="sec:intro/capacity-never-worse",
-        family="capacities",
+        family="capacities", regimes=("easy",), instances=_quotients,
         quoted="Higher-capacity models are consistently more efficient in both compute and data",
     ),
     Claim(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache, partial
 from typing import Any, Final
 
@@ -13,7 +14,7 @@ from fsl_num.claims.words import Where
 from fsl_num.paper.hypotheses import FEATURES
 from fsl_num.paper.model import formulas
 from fsl_num.paper.model.formulas import BOTH, CASES, EXACT, SOLUTIONS, SOLVED
-from fsl_num.paper.model.gradients import BATCH, PHI, STEP, cases, of_cases, pick, step_moments, weight_moments
+from fsl_num.paper.model.gradients import BATCH, NOISE, PHI, STEP, cases, of_cases, pick, step_moments, weight_moments
 from fsl_num.paper.model.moments import (
     PHYSICAL_STEP,
     TIMES,
@@ -141,6 +142,18 @@ def intrinsic_risks(sample: Sample, *, factor: float = 1.0, clocked: bool = True
     return risks
 
 
+def _after_steps(sample: Sample) -> list[dict[Any, Any]]:
+    """Risks of both equations at the same number as physical and as intrinsic time."""
+    model, physical, intrinsic = (
+        models(sample)["first"],
+        physical_path(sample, "first"),
+        intrinsic_path(sample, "first"),
+    )
+    return [{formulas.risk_at: lambda steps: model.excess(physical(steps * PHYSICAL_STEP)),
+             intrinsic_risk_at: lambda t: model.excess(intrinsic(t)) + NOISE / 2,
+             K: TIMES[1] / PHYSICAL_STEP, formulas.H_STEP: PHYSICAL_STEP, sigma: math.sqrt(NOISE)}]  # fmt: skip
+
+
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eq:sde_raw", "eq:sde_raw", 1753, "one step of the equation in intrinsic time",
@@ -186,7 +199,7 @@ CLAIMS: tuple[Claim, ...] = (
         (*SOLUTIONS, BOTH, FEATURES("gaussian", "uniform"),
          Where("E is the excess risk after K steps; R is the mean risk of nu at an intrinsic time")),
         of_models(*CLOCKED)(physical_risks), table(partial(intrinsic_risks, clocked=False), SOLVED, {}),
-        corrected_by="eqn: sde-instrinc", family="moments",
+        corrected_by="eqn: sde-instrinc", family="moments", instances=_after_steps,
         quoted="denote the expected excess risk after $K$ training steps",
     ),
 )  # fmt: skip

@@ -94,6 +94,10 @@ class Model:
         """2E = tr(HP)."""
         return float(self.own @ np.diag(second))
 
+    def excess(self, second: Array) -> float:
+        """E."""
+        return 0.5 * self.risk(second)
+
 
 @lru_cache(maxsize=64)
 def models(sample: Sample) -> Mapping[str, Model]:

@@ -3,37 +3,59 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from functools import lru_cache, partial
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache, lru_cache, partial
 from typing import Final
 
 import numpy as np
 from sympy import Rational, Symbol
 
 from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.formula_laws import order_statement, parts_of
 from fsl_num.claims.hypotheses import Located
-from fsl_num.claims.statements import Equivalent, Joint, Ray
+from fsl_num.claims.statements import Joint, Ray
 from fsl_num.claims.words import Where
 from fsl_num.experiments.final_loss import PEAK, PRINTED_POWERS, functional_risk, peak_parameters
 from fsl_num.model import Model
+from fsl_num.paper.allocation.forms import written
 from fsl_num.paper.experiments.shared import PEAK_RATE, setting_of
 from fsl_num.paper.hypotheses import SPECTRUM, TARGET
-from fsl_num.paper.model.formulas import best, best_peak, risk_at
 from fsl_num.simulate.regression import Regression
-from fsl_num.validation import Array
 from fsl_sym.allocation import optimal_allocation
-from fsl_sym.order import Order
-from fsl_sym.proof import AllOf, at_most, equals, same_order
-from fsl_sym.symbols import D
+from fsl_sym.domain import REGIMES
+from fsl_sym.proof import AllOf, Formula, at_most, equals, same_order
+from fsl_sym.symbols import D, beta, s
 
-AT_PEAK: Final = same_order(risk_at(D), best(D))
-"""The final risk with a peak rate, and the least one."""
 LAST_RATE: Final = Symbol("eta_K", positive=True)
 PRINTED_PEAK: Final = equals(PEAK_RATE, 1 / (20 * D))
-TUNED: Final = AllOf((AT_PEAK, same_order(PEAK_RATE, best_peak(D))))
-DECAYING = ("exp-decay", "wsd")
+DECAYING = {"exp-decay": "exponential", "wsd": "wsd"}
+"""Schedule -> how letters name it."""
+
+
+def data_optimal(letter: str, quantity: str) -> tuple[Formula, ...]:
+    """The data-optimal orders of a quantity of both schedules in every regime, written of E_wsd, or of eta_wsd."""
+    return tuple(
+        replace(same_order(Symbol(f"{letter}_{name}", positive=True), written(orders.lower, D)), where=regime.condition)
+        for schedule, name in DECAYING.items() for regime in REGIMES
+        for orders in [optimal_allocation(schedule, "data").regime(regime.name).quantities[quantity]] if orders.lower
+    )  # fmt: skip
+
+
+@cache
+def at_peak() -> AllOf:
+    """The final risks with a peak rate are of the least order."""
+    return AllOf(data_optimal("E", "excess_risk"))
+
+
+@cache
+def at_best_peak() -> AllOf:
+    """So they are, and the best peak rates."""
+    return AllOf((*at_peak().parts, *data_optimal("eta", "peak_lr")))
+
+
 BUDGETS = tuple(10.0**k for k in (16, 28, 40, 52))
-FINAL = Where("E(D) is the final risk with the peak rate eta_max; E_opt(D) is the data-optimal order")
+FINAL = Where("E_exponential and E_wsd are the final risks with the peak rate eta_max")
 SEARCHED = 0.1
 """Of the logarithm of a peak rate, to which the least risk is searched: over 83 units of log D no drift can be seen."""
 
@@ -53,10 +75,10 @@ def final_risks(sample: Sample) -> Located:
     """The functional scaling law at the end of training as the budget grows, at the printed peak rate."""
     problem = experiment(sample)
     rays_of = {}
-    for name in DECAYING:
+    for name, letter in DECAYING.items():
         rates = [printed_peak(name, budget) for budget in BUDGETS]
         pairs = zip(rates, BUDGETS, strict=True)
-        rays_of[name] = [_along(name, name, [functional_risk(problem, name, *pair) for pair in pairs], rates)]
+        rays_of[f"E_{letter}"] = [_along(name, name, [functional_risk(problem, name, *pair) for pair in pairs], rates)]
     return Located(rays_of, setting_of(problem))
 
 
@@ -67,7 +89,7 @@ def tuned(sample: Sample) -> Located:
 
     problem = experiment(sample)
     rays_of = {}
-    for name in DECAYING:
+    for name, letter in DECAYING.items():
         risks, rates = [], []
         for budget in BUDGETS:
             best = minimize_scalar(
@@ -80,7 +102,7 @@ def tuned(sample: Sample) -> Located:
             )
             risks.append(math.exp(best.fun))
             rates.append(math.exp(best.x))
-        for along, values in ((name, risks), (f"{name}, peak rate", rates)):
+        for along, values in ((f"E_{letter}", risks), (f"eta_{letter}", rates)):
             rays_of[along] = [_along(along, name, values, rates)]
     return Located(rays_of, setting_of(problem))
 
@@ -92,27 +114,10 @@ def _along(name: str, schedule: str, values: Sequence[float], rates: Sequence[fl
     return Ray(name, scale, logs, np.log(values))
 
 
-def _final(exponents: Mapping[str, float], logs: Mapping[str, Array], log_power: float = 0.0) -> Array:
-    return exponents["D"] * logs["D"] + log_power * np.log(logs["D"])
-
-
-def _order(order: Order) -> Equivalent:
-    return Equivalent(partial(_final, log_power=float(order.log_power)), {"D": float(order.power)})
-
-
-def _final_risks(sample: Sample) -> Joint:
-    return Joint(
-        {name: _order(optimal_allocation(name, "data").at(sample.s, sample.beta).excess_risk) for name in DECAYING}
-    )
-
-
-def _tuned(sample: Sample) -> Joint:
-    parts = dict(_final_risks(sample).parts)
-    for name in DECAYING:
-        order = optimal_allocation(name, "data").at(sample.s, sample.beta).quantities["peak_lr"].lower
-        assert order is not None
-        parts[f"{name}, peak rate"] = _order(order)
-    return Joint(parts)
+def _orders(stated: Callable[[], AllOf], sample: Sample) -> Joint:
+    """Each order of the sample's regime, the power of the logarithm as derived: so few budgets do not tell it."""
+    here = (part for part in parts_of(stated()) if part.where.subs({s: sample.s, beta: sample.beta}) == True)  # noqa: E712
+    return Joint({part.left.name: order_statement(part, sample).of("D") for part in here})
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -121,10 +126,10 @@ CLAIMS: tuple[Claim, ...] = (
         "the peak rates of the scaling experiment",
         "With the peak rate 0.05 D^-1, as printed for exponential decay and WSD, the final risk falls like the "
         "data-optimal law. The intrinsic time is at most 0.05 for every D: nothing is learned.",
-        AT_PEAK,
+        at_peak,
         (SPECTRUM, TARGET, PRINTED_PEAK, FINAL, "M = N = oo", "sigma = 3, B = 1", equals(LAST_RATE, PEAK_RATE / D),
          "D <= 1e52"),
-        final_risks, _final_risks,
+        final_risks, partial(_orders, at_peak),
         corrected_by="appendix:experiment_details/peak-rate-derived", family="peak-rates",
         quoted=r"and \( r = 1 \) for exponential decay",
     ),
@@ -134,10 +139,11 @@ CLAIMS: tuple[Claim, ...] = (
         "At the peak rate of at most 0.05 at which the functional is least, as a search finds it, the final risk "
         "follows the data-optimal law with its logarithms, and that rate has the derived data-optimal order (0.05 "
         "itself in the hard regime, where the experiment is).",
-        TUNED,
-        (SPECTRUM, TARGET, Where("eta_max is where E(D) is least"), at_most(PEAK_RATE, Rational(1, 20)), FINAL,
+        at_best_peak,
+        (SPECTRUM, TARGET, Where("eta_exponential and eta_wsd are the rates eta_max where these are least"),
+         at_most(PEAK_RATE, Rational(1, 20)), FINAL,
          "M = N = oo", "sigma = 3, B = 1", equals(LAST_RATE, PEAK_RATE / D), "D <= 1e52"),
-        tuned, _tuned, family="peak-rates",
+        tuned, partial(_orders, at_best_peak), family="peak-rates",
         role="corrected",
     ),
 )  # fmt: skip

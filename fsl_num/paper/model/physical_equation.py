@@ -116,6 +116,13 @@ def _grid_instances(sample: Sample) -> list[dict[Any, Any]]:
             for step in range(1, len(GRID_RATES))]  # fmt: skip
 
 
+def _drifts(sample: Sample) -> list[dict[Any, Any]]:
+    """The first weight's mean step over h, beside its gradient, at each of the cases."""
+    means = {name: moments[0] for name, moments in weight_moments(sample).values.items() if name.endswith("mean v")}
+    return [{PRINTED_DRIFT.left: means[f"{name}: mean v"] / STEP, formulas.gradient_at: lambda x, own=case.mean: own[0],
+             formulas.phi_at: lambda x: PHI, tau: 1.0} for name, case in cases(sample).items()]  # fmt: skip
+
+
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eqn: sde", "eqn: sde", 432, "one step of the equation in physical time",
@@ -135,7 +142,7 @@ CLAIMS: tuple[Claim, ...] = (
         PRINTED_DRIFT, (*CASES, Where("m is the mean of v; g is that of the gradient of the risk")),
         of_cases(weight_moments),
         table(partial(physical_formula, sign=-PHI), EXACT, {}), corrected_by="eqn: sde",
-        family="gradients",
+        family="gradients", instances=_drifts,
         quoted=r"\dd t + \varphi(\tau) \sqrt{\frac{h}{b(\tau)} \Sigma(\bar{\bv}_\tau)}"
                r" \dd \mathbf{B}_\tau",
     ),

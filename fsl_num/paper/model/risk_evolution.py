@@ -54,6 +54,23 @@ def _decay(model: moments.Model, time: float, swapped: bool = False) -> Array:
     return np.asarray(expm(-time * (model.pull.T if swapped else model.pull)))
 
 
+def _seen(model: moments.Model, lag: float) -> Array:
+    """A'HA."""
+    left = _decay(model, lag)
+    return (left.T * model.own) @ left
+
+
+def _noise_seen(model: moments.Model, second: Array, lag: float) -> float:
+    """n: the mean of tr(A'HA W'Sigma W)."""
+    return float(np.trace(_seen(model, lag) @ model.projection.T @ model.noise(second) @ model.projection))
+
+
+def _kernel(model: moments.Model, lag: float) -> float:
+    """G: tr(S A'HA S)."""
+    spread = model.projection.T @ ((model.projection * model.own) @ model.projection.T) @ model.projection
+    return float(np.trace(spread @ _seen(model, lag)))
+
+
 def evolution_risks(sample: Sample) -> Numbers:
     """2E under every projection at intrinsic times."""
     return {
@@ -89,43 +106,62 @@ def _starts(sample: Sample, name: str, t: float) -> list[tuple[Array | None, flo
     return [(None, 0.0, 1.0), *later]
 
 
-def noise_ratios(sample: Sample, name: str) -> list[float]:
-    """c with E tr(A'HA W'Sigma W) = (c E + sigma^2) tr(S A'HA S), for all times t and tau < t that are compared."""
+def noise_cases(sample: Sample, name: str) -> list[tuple[moments.Model, Array, float]]:
+    """A model, its P at tau and t - tau, for all times t and tau < t that are compared."""
     model = moments.models(sample)[name]
-    ratios: list[float] = []
+    cases: list[tuple[moments.Model, Array, float]] = []
     for time in moments.TIMES:
         points, _, _, seconds = moments.history(sample, name, time)
-        ratios += [
-            _ratio(model, second, time - float(start)) for start, second in list(zip(points, seconds, strict=True))[::5]
-        ]
-    return ratios
+        pairs = list(zip(points, seconds, strict=True))[::5]
+        cases += [(model, second, time - float(start)) for start, second in pairs]
+    return cases
 
 
 def _ratio(model: moments.Model, second: Array, lag: float) -> float:
-    left = _decay(model, lag)
-    seen = (left.T * model.own) @ left
-    spread = model.projection.T @ ((model.projection * model.own) @ model.projection.T) @ model.projection
-    kernel = float(np.trace(spread @ seen))
-    noise = model.projection.T @ model.noise(second) @ model.projection
-    return (float(np.trace(seen @ noise)) - NOISE * kernel) / (kernel * 0.5 * model.risk(second))
+    """c with E tr(A'HA W'Sigma W) = (c E + sigma^2) tr(S A'HA S)."""
+    kernel = _kernel(model, lag)
+    return (_noise_seen(model, second, lag) - NOISE * kernel) / (kernel * model.excess(second))
 
 
-def all_noise_ratios(sample: Sample) -> list[float]:
+def _ratio_cases(sample: Sample) -> list[tuple[moments.Model, Array, float]]:
     """Those of first and random normal features, and two that reach the ends of their range.
 
     One is where nothing of what can be learned is left, one where all of it is in the slowest mode, long after.
     """
-    ratios = [ratio for name in ("first", "random") for ratio in noise_ratios(sample, name)]
+    cases = [case for name in ("first", "random") for case in noise_cases(sample, name)]
     first = moments.models(sample)["first"]
     unlearned = np.diag(np.where(np.arange(moments.FEATURES) < moments.MODEL, 0.0, first.theta**2))
     slowest = np.diag(np.where(np.arange(moments.FEATURES) == moments.MODEL - 1, 1.0, 0.0))
-    return [*ratios, _ratio(first, unlearned, 1.0), _ratio(first, slowest, 40.0)]
+    return [*cases, (first, unlearned, 1.0), (first, slowest, 40.0)]
+
+
+def all_noise_ratios(sample: Sample) -> list[float]:
+    """c of each."""
+    return [_ratio(*case) for case in _ratio_cases(sample)]
+
+
+NORMAL: Final = {LEAST: 1.0, MOST: 2.0, sigma: math.sqrt(NOISE)}
+"""The constants of normal features, between which c lies."""
 
 
 def _ratio_instances(sample: Sample) -> list[dict[Any, Any]]:
-    """c at two times, and the constants of normal features between which it lies."""
-    return [{LEAST: 1.0, MOST: 2.0, t: 1.0, z: 0.0, _c: lambda *times, ratio=ratio: ratio}
-            for ratio in all_noise_ratios(sample)]  # fmt: skip
+    """c, noise and risk at two times."""
+    return [
+        {**NORMAL, t: lag, z: 0.0, _c: lambda *times, case=case: _ratio(*case),
+         risk_at: lambda z, case=case: case[0].excess(case[1]), _noise: lambda t, z, case=case: _noise_seen(*case),
+         _returned: lambda lag, case=case: _kernel(case[0], lag)}
+        for case in _ratio_cases(sample) for lag in case[2:]
+    ]  # fmt: skip
+
+
+def _evolution_instances(sample: Sample) -> list[dict[Any, Any]]:
+    """What the equations are made of, of normal features; c is that of one time since."""
+    model, path = moments.models(sample)["first"], moments.intrinsic_path(sample, "first")
+    return [{
+        **NORMAL, t: moments.TIMES[0], z: 0.0, risk_at: lambda t: model.excess(path(t)), gamma_at: moments.gamma,
+        _forced: lambda t: model.theta @ _seen(model, t) @ model.theta, _returned: lambda t: _kernel(model, t),
+        _noise: lambda t, z: _noise_seen(model, path(z), t - z), _c: lambda z: _ratio(model, path(z), 1.0),
+    }]  # fmt: skip
 
 
 def burst_constants(sample: Sample) -> tuple[list[float], float]:
@@ -175,6 +211,7 @@ CLAIMS: tuple[Claim, ...] = (
             "HW'W for W'WH": {"swapped": True}, "A H A' for A'HA": {"inside": False}, "E for 2E": {"half": 0.5},
             "gamma/2": {"noise": 0.5}, "the sign of the noise": {"noise": -1.0}}),
         derive=stochastic.evolution_derivation, depends=("eq:sde_u",), family="moments",
+        instances=_evolution_instances,
         quoted=r"2\EE[\cE_t] = \bu_0^\top \bA^\top_t"
                r" \bH \bA_t \bu_0 + \int_{0}^{t}\tr(\mathbf{S} \bA^\top_{t-\tau} \bH \bA_{t-\tau} \mathbf{S})"
                r" \cdot \gamma_\tau(c_\tau \EE[\cE_\tau]+ \sigma^2) \dd \tau",
@@ -189,6 +226,7 @@ CLAIMS: tuple[Claim, ...] = (
          SCHEDULES("burst then zero")),
         located({SCHEDULES.name: "burst then zero"})(moments.of_models("first")(burst_constants)),
         lambda sample: OneFunction(), corrected_by="pro:evolution-pro/corrected", family="moments",
+        instances=_evolution_instances,
         quoted=r"\gamma_\tau(c_\tau \EE[\cE_\tau]+ \sigma^2) \dd \tau",
     ),
     Claim(

@@ -110,6 +110,13 @@ def _source_statement(sample: Sample) -> Joint:
     )
 
 
+def _in_one_order(sample: Sample) -> list[dict[Any, Any]]:
+    """alpha and two s as they are read off."""
+    read = difficulties(sample, spread=False)
+    return [{s: own, beta: capacity, difficulty: lambda f: read["alpha"][0], _f: 0}
+            for own, capacity in zip(read["s"], (2.0, sample.point[1]), strict=True)]  # fmt: skip
+
+
 def _in_two_orders(sample: Sample) -> list[dict[Any, Any]]:
     """alpha as it is read off in both orders."""
     read = [float(difficulties(sample, spread=spread)["alpha"][0]) for spread in (False, True)]
@@ -159,7 +166,7 @@ CLAIMS: tuple[Claim, ...] = (
         (SPECTRUM, TARGET, Where("f is the target; alpha(f) is its alpha on features of one order")),
         partial(difficulties, spread=False),
         table(difficulty_formula, READ, {"alpha/2": {"half": 0.5}, "s = alpha": {"relative": False}}),
-        family="spaces", role="corrected",
+        family="spaces", role="corrected", instances=_in_one_order,
     ),
     Claim(
         "assump:source-kernel", "assump:source-kernel", 1288, "the target lies in H^r exactly for r < s",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from sympy import Trace, ZeroMatrix
 
 from fsl_num.claims.claim import Claim, Sample
+from fsl_num.claims.formula_laws import parts_of
 from fsl_num.claims.words import Kinds, Where, joined
 from fsl_num.paper.hypotheses import PROJECTIONS, located
 from fsl_num.paper.model import formulas
@@ -118,6 +119,14 @@ def batch_formula(sample: Sample, *, power: float = 1.0, second: bool = False) -
     return moments
 
 
+def _batch_noises(sample: Sample) -> list[dict[Any, Any]]:
+    """Mean and covariance of the noise as measured, and the covariance of the gradient of one sample."""
+    case, moments = cases(sample)["rademacher, random"], batch_moments(sample)
+    mean, covariance = (part.left for part in parts_of(BATCHES))
+    return [{mean: (moments[f"mean, B = {size}"] - case.mean)[:, None], covariance: moments[f"covariance, B = {size}"],
+             SIGMA: case.covariance, B: size, SIZE: case.v.size} for size in BATCH_SIZES]  # fmt: skip
+
+
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eqn: sgd", "eqn: sgd", 398, "the gradients of loss and risk",
@@ -141,7 +150,7 @@ CLAIMS: tuple[Claim, ...] = (
         table(batch_formula, EXACT, {
             "Sigma without 1/B": {"power": 0.0}, "Sigma/B^2": {"power": 2.0},
             "the second moment of the gradient": {"second": True}}),
-        derive=identities.minibatch_derivation, family="gradients",
+        derive=identities.minibatch_derivation, family="gradients", instances=_batch_noises,
         quoted=r"\EE[\bxi_k\bxi_k^\top] = \frac{1}{B_k}\bSigma(\bv_{k})",
     ),
 )  # fmt: skip

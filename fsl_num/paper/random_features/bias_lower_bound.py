@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any, Final
 
@@ -62,9 +64,8 @@ def _trace_bounds(s: float, beta: float, effort: int, seed: int) -> dict[str, li
             row: dict[tuple[str, float], float] = {}
             for span in SPANS:
                 time = (span * size) ** beta
-                weights = -2.0 * time * own - np.log(own)
-                row["one", span] = float(weights[0] + np.log(single[0]))
-                row["mean", span] = float(np.log(np.exp(weights) @ mean))
+                row["one", span] = _trace_bound(time, own, single)
+                row["mean", span] = _trace_bound(time, own, mean)
                 shown[span].append(float(np.log(signal_term(draw, s, beta, np.array([time]))[0])))
             rows.append(row)
         for key in rows[0]:
@@ -78,6 +79,13 @@ def _trace_bounds(s: float, beta: float, effort: int, seed: int) -> dict[str, li
     return rays_of
 
 
+def _trace_bound(time: float, own: Array, weights: Any) -> float:
+    """The logarithm of sum_i exp(-2 t mu_i)/mu_i b_i."""
+    from scipy.special import logsumexp
+
+    return float(logsumexp(-2.0 * time * own - np.log(own), b=weights))
+
+
 TARGETS = Kinds("u_0", {"one": "one fixed", "mean": "the mean over the signs of"})
 
 
@@ -87,22 +95,25 @@ def trace_bounds(name: str, sample: Sample) -> Located:
     return Located(rays, {TARGETS.name: name})
 
 
+def _floor_eigenvalues(sample: Sample, size: int, mean: bool) -> tuple[Array, Array]:
+    """Those of I - Pi, and of H^(1/2) u_0u_0'H^(1/2) or its mean, each from the largest on."""
+    eigenvalues, squares = features(*sample.point, size)
+    aim = np.sqrt(eigenvalues * squares)
+    root = random_projection(size, aim.size, np.random.default_rng([sample.seed, 32, size])) * np.sqrt(eigenvalues)
+    rows = np.linalg.svd(root, full_matrices=False)[2]
+    # eigenvalues of a projection are 0 and 1, and rounding must not weigh the large ones of the other factor
+    projection = np.round(np.linalg.eigvalsh(np.eye(aim.size) - rows.T @ rows))[::-1]
+    singular = np.linalg.svd(np.diag(aim) if mean else aim[:, None], compute_uv=False)
+    return projection.astype(np.float64), np.pad(singular**2, (0, aim.size - singular.size))
+
+
 def floor_bounds(sample: Sample, *, mean: bool) -> Located:
     """sum_i mu_i(I - Pi) mu_{N+1-i}(H^(1/2) u_0u_0'H^(1/2)) M^(s beta), of one target or of the mean over its signs."""
     s, beta = sample.point
     bounds = []
     for size in SIZES[:2]:
-        eigenvalues, squares = features(s, beta, size)
-        aim = np.sqrt(eigenvalues * squares)
-        root = random_projection(size, aim.size, np.random.default_rng([sample.seed, 32, size])) * np.sqrt(eigenvalues)
-        rows = np.linalg.svd(root, full_matrices=False)[2]
-        # eigenvalues of a projection are 0 and 1, and rounding must not weigh the large ones of the other factor
-        projection = np.round(np.linalg.eigvalsh(np.eye(aim.size) - rows.T @ rows))[::-1]
-        factor = np.diag(aim) if mean else aim[:, None]
-        energy = np.zeros(aim.size)
-        singular = np.linalg.svd(factor, compute_uv=False)
-        energy[aim.size - singular.size :] = singular[::-1] ** 2
-        bounds.append((f"M = {size}", float(projection @ energy) * size ** (s * beta)))
+        projection, energy = _floor_eigenvalues(sample, size, mean)
+        bounds.append((f"M = {size}", float(projection @ energy[::-1]) * size ** (s * beta)))
     sizes = np.array(SIZES[:2])
     known = {"M": sizes, "N": FEATURES_PER_MODEL * sizes, "v": np.array([variance(size) for size in SIZES[:2]])}
     return Located(bounds, {**known, TARGETS.name: "mean" if mean else "one"})
@@ -127,6 +138,28 @@ def _averaged_mutants(sample: Sample) -> dict[str, Statement]:
     return {"twice the floor": Joint({**parts, "floor": Within(2.0 * _least_floor(sample), np.inf)})}
 
 
+def _trace_instances(sample: Sample, *, mean: bool) -> list[dict[Any, Any]]:
+    """Eigenvalues, how they weigh, and the first sum as it is measured; those of the second are of one size."""
+    size, time, generator = SIZES[0], 3.0, np.random.default_rng(sample.seed)
+    own, weights = generator.uniform(0.1, 1.0, (2, size))
+    weights = weights if mean else weights * (np.arange(size) == 0)
+    projection, energy = _floor_eigenvalues(sample, size, mean)
+    known = {t: time, M: size, N: energy.size, nu: _listed(energy), pi: _listed(projection)}
+    return [{**known, mu: _listed(own), bias: _listed(weights), _TRACES: math.exp(_trace_bound(time, own, weights))}]
+
+
+def _floor_instances(sample: Sample) -> list[dict[Any, Any]]:
+    """The eigenvalues of one size, and the second sum as it is measured."""
+    projection, energy = _floor_eigenvalues(sample, SIZES[0], mean=False)
+    return [{N: energy.size, mu: _listed(projection), nu: _listed(energy),
+             M: SIZES[0], ONE_TARGET_FLOOR.left: SIZES[0] ** -math.prod(sample.point),
+             ONE_TARGET_FLOOR.right: float(projection @ energy[::-1])}]  # fmt: skip
+
+
+def _listed(values: Array) -> Callable[[Any], float]:
+    return lambda place: float(values[int(place) - 1])
+
+
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lem:bias_lower_bound/argument", "lem:bias_lower_bound", 2725, "the trace inequality for one target",
@@ -136,6 +169,7 @@ CLAIMS: tuple[Claim, ...] = (
         partial(trace_bounds, "one"),
         lambda sample: OverDraws(lambda exponents, logs: logs["signal"], {}, "lower"),
         corrected_by="lem:bias_lower_bound/averaged", family="random-steps", role="argument", probability=STEPS,
+        instances=partial(_trace_instances, mean=False),
     ),
     Claim(
         "lem:bias_lower_bound/argument-floor", "lem:bias_lower_bound", 2760, "the trace inequality for what is left",
@@ -147,7 +181,7 @@ CLAIMS: tuple[Claim, ...] = (
         partial(floor_bounds, mean=False),
         lambda sample: Within(_least_floor(sample), np.inf),
         corrected_by="lem:bias_lower_bound/averaged", family="random-steps", role="argument",
-        probability="certain: the matrix has rank one for every W",
+        instances=_floor_instances, probability="certain: the matrix has rank one for every W",
     ),
     Claim(
         "lem:bias_lower_bound/averaged", "lem:bias_lower_bound", 2725, "both trace inequalities for the mean target",
@@ -159,5 +193,6 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: {"e(t)": trace_bounds("mean", sample),
                         "floor": floor_bounds(sample, mean=True)},
         _averaged, _averaged_mutants, family="random-steps", role="corrected", probability=STEPS,
+        instances=partial(_trace_instances, mean=True),
     ),
 )  # fmt: skip

@@ -113,7 +113,7 @@ def _easier(sample: Sample) -> OverDraws:
     def law(exponents: Exponents, logs: Logs) -> Any:
         return logs["floor"] - logs["top"] - (exponents["max(s - 1, 0)"] - excess) * logs["kappa"]
 
-    return OverDraws(law, {"max(s - 1, 0)": float(printed.subs(s, sample.s))})
+    return OverDraws(law, {"max(s - 1, 0)": float(printed.subs(s, sample.s))}, formulas=(EASIER_TASKS,))
 
 
 def _easier_mutants(sample: Sample) -> dict[str, Statement]:
@@ -132,7 +132,7 @@ def _sharp(sample: Sample) -> SharpOverDraws:
         "the first M features": lambda exponents, logs: logs["top"],
         "three halves of it": lambda exponents, logs: logs["floor"] + np.log(1.5),
     }
-    return SharpOverDraws(law, corrected_exponents(sample), 2.0 * sample.point[1], wrong)
+    return SharpOverDraws(law, corrected_exponents(sample), 2.0 * sample.point[1], wrong, formulas=(FLOOR,))
 
 
 def concentration(sample: Sample) -> float:
@@ -152,6 +152,16 @@ def _spread(sample: Sample) -> Trend:
     return Trend(power, 0.25, "lower")
 
 
+def _floors(sample: Sample) -> list[dict[Any, Any]]:
+    """The mean of |rho|^2 over draws, and kappa, size by size."""
+    (ray,) = rays(sample, END)[:1]
+    return [
+        {_rho: float(np.sqrt(np.exp(values).mean())), _kappa: kappa(sample.point[1], size), N: 4 * size,
+         M: size}
+        for size, values in zip(ray.sizes, ray.values, strict=True)
+    ]  # fmt: skip
+
+
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "thm: fsl-random/easier-tasks", "thm: fsl-random", 642, "random and first features on easier tasks",
@@ -162,7 +172,6 @@ CLAIMS: tuple[Claim, ...] = (
         (SPECTRUM, TARGET, "s != 1", Where("R_random and R_top are the risks that stay"),
          "sigma = 0, t = oo", *RANDOM),
         located({"sigma": 0.0, "t": math.inf})(_against_top), _easier, _easier_mutants,
-        judged_by="the order is a sum of both tasks' orders, whose largest term is printed",
         depends=("prop:volterra-random/forcing",), family="random-left",
         probability=f"{LEFT_DRAWN}; for s > 1 {', '.join(map(str, RUNS))} draws at M = {', '.join(map(str, SIZES))}, "
         f"each the mean over {REDRAWN} draws of its first {FIRST} columns",
@@ -175,7 +184,7 @@ CLAIMS: tuple[Claim, ...] = (
         "kappa) in the mean, sum_{j<=N} lambda_j/(lambda_j + kappa) = M.",
         FLOOR,
         (SPECTRUM, TARGET, "s > 0", Where("rho is what W does not reach of the target, in the mean"), *RIDGE, *RANDOM),
-        lambda sample: rays(sample, END)[0], _sharp,
+        lambda sample: rays(sample, END)[0], _sharp, instances=_floors,
         family="random-left", role="own", extra_points={"easy": ((ONE, Rational(2)),)},
         probability="means over 120 to 48 (quick) or 160 to 64 (full) draws at M = 16 to 128, five standard errors",
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final
 
 import numpy as np
@@ -134,6 +134,28 @@ def _tail_law(sample: Sample) -> Joint:
     return Joint({**dict.fromkeys(SHARES, bounded), "failures": FailureRate(RATE)})
 
 
+def _least_instances(sample: Sample) -> list[dict[Any, Any]]:
+    """The modes of the least ratios: c_1 is that of the smallest model, which is the largest, and so is c_2."""
+    ratios = [float(np.exp(values.mean())) for values in least_eigenvalues(sample, 1).values]
+    return [{j: 1, small: ratios[0], large: ratios[0], mu: lambda j, ratio=ratio: ratio}
+            for ratio in ratios]  # fmt: skip
+
+
+def _ratio_instances(sample: Sample, *, square: bool = False) -> list[dict[Any, Any]]:
+    """The eigenvalues of the tails of one W at every k, c their largest ratio; ``square``: at k = N - M of one larger
+    W too."""
+    instances: list[dict[Any, Any]] = []
+    for size in SIZES[:2] if square else SIZES[:1]:
+        root = np.sqrt(features(1.0, sample.point[1], size)[0])
+        weighted = random_projection(size, root.size, next(generators(sample.seed, size, 1, 15))) * root
+        for first in [root.size - size] if square else [_first(share, size) for share in SHARES.values()]:
+            own = np.linalg.svd(weighted[:, first:], compute_uv=False) ** 2
+            instances.append({M: size, SPLIT: first, mu: lambda j, k, own=own: own[int(j) - 1],
+                              TAIL_RATIO.left: tail_ratio(weighted, first)})  # fmt: skip
+    largest = max(instance[TAIL_RATIO.left] for instance in (instances[:1] if square else instances))
+    return [{**instance, most: largest} for instance in instances]
+
+
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lem:eig_concentration_appendix", "lem:eig_concentration_appendix", 2530, "eigenvalues of W H W', any N",
@@ -142,7 +164,7 @@ CLAIMS: tuple[Claim, ...] = (
         EIGENVALUES, (SPECTRUM, *RANDOM[:2], "N = M", MU),
         lambda sample: [least_eigenvalues(sample, 1)],
         lambda sample: OverDraws(_power, {}, "lower", finite_size=EDGES),
-        corrected_by="lem: random_eigen/corrected", family="random-tails",
+        corrected_by="lem: random_eigen/corrected", family="random-tails", instances=_least_instances,
         probability="probability at least 1 - exp(-Omega(M)); 150, 120, 120, 140 draws at M = 12, 24, 48, 96",
         quoted=r"c_1 \lambda_j \le \mu_j(\bW \bH \bW ^\top) \le c_2\lambda_j",
     ),
@@ -154,13 +176,14 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: [eigenvalue_ratios(sample)[SQUARE]],
         lambda sample: OverDraws(_power, {}, "upper", finite_size=EDGES),
         corrected_by="lem:eig_ratio/corrected", family="random-tails", probability=TAILS,
+        instances=partial(_ratio_instances, square=True),
         quoted=r"for all $k\ge 1$, the ratio between the $\frac{M}{2}$-th",
     ),
     Claim(
         "lem:eig_ratio/corrected", "lem:eig_ratio", 2540, "eigenvalues of the tails of W, N - k >= 2M",
         "mu_{M/2}(A_k)/mu_M(A_k) <= c for every k with N - k - M >~ M; tested at k = 1, M/3, M and 2M with N = 4M.",
         TAIL_RATIO, (SPECTRUM, *RANDOM, MU_TAIL, at_most(SPLIT, N - 2 * M)),
-        _tails, _tail_law, family="random-tails", role="corrected",
+        _tails, _tail_law, family="random-tails", role="corrected", instances=_ratio_instances,
         beyond=lambda sample: {SQUARE: {"k = 2M = N - 2M": [eigenvalue_ratios(sample)[SQUARE]]}},
         probability=TAILS + SLOPES,
     ),

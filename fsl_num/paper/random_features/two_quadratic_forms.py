@@ -112,10 +112,8 @@ def column_ratio_rounding(sample: Sample) -> Located:
         root = np.sqrt(features(1.0, beta, size)[0])[: size // 3]
         generator = next(generators(sample.seed, size, 1, 13))
         head = random_projection(size, 4 * size, generator)[:, : root.size] * root
-        own = np.linalg.svd(head, compute_uv=False)
-        full = np.zeros(size)
-        full[: own.size] = own**2
-        ratios.append((f"M = {size}", float(full[-1] / full[0])))
+        own = np.pad(np.linalg.svd(head, compute_uv=False) ** 2, (0, size - root.size))
+        ratios.append((f"M = {size}", float(own[-1] / own[0])))
         sizes.append({"M": size, "N": 4 * size, "k": root.size, "v": variance(size)})
     return Located(ratios, {name: np.array([row[name] for row in sizes]) for name in sizes[0]})
 
@@ -169,6 +167,22 @@ def _first_columns_law(sample: Sample) -> Sharp:
     return sharp_identity(entry(columns), wrong)
 
 
+def _form_instances(sample: Sample) -> list[dict[Any, Any]]:
+    """Of each size the draw with the largest T_1 t/ratio^2, for |u_0:k| = |u_k:oo|_H = 1; c is the largest of these."""
+    bounds = column_bounds(sample)
+    (ray,) = bounds["first"]
+    draws = []
+    for place, values in enumerate(ray.values):
+        scaled = values + ray.logs["t"][place] - 2.0 * ray.logs["ratio"][place]
+        worst = int(scaled.argmax())
+        letters = [values[worst], ray.logs["t"][place], ray.logs["ratio"][place][worst], scaled[worst]]
+        draws.append((ray.sizes[place], np.exp(letters)))
+    constant, second = max(letters[3] for _, letters in draws), max(norm for _, norm in bounds["second"])
+    return [{M: size, SPLIT: size / 3, _first: form, t: time, most: constant, _norm: 1.0, _rest: 1.0, _second: second,
+             mu: lambda j, k, size=size, ratio=ratio: ratio if j == size / 2 else 1.0}
+            for size, (form, time, ratio, _) in draws]  # fmt: skip
+
+
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lem:T_estimate", "lem:T_estimate", 2855, "the quadratic form of the first k coordinates, as printed",
@@ -178,6 +192,7 @@ CLAIMS: tuple[Claim, ...] = (
         (SPECTRUM, *RANDOM, Where("mu_M is the least eigenvalue of W_0:k H_0:k W_0:k'"), equals(SPLIT, M / 3)),
         column_ratio_rounding, lambda sample: Within(1e-6, np.inf),
         corrected_by="lem:T_estimate/corrected", family="random-columns",
+        instances=lambda sample: [{COLUMN_EIGENVALUE: ratio} for _, ratio in column_ratio_rounding(sample).values],
         probability="certain: the rank is k for every W",
         quoted=r"\left( \frac{\mu_{\frac{M}{2}}(\bW _{0:k}\bH _{0:k}\bW _{0:k}^\top)}"
                r"{\mu_M(\bW _{0:k}\bH _{0:k}\bW _{0:k}^\top)} \right) ^2",
@@ -190,7 +205,7 @@ CLAIMS: tuple[Claim, ...] = (
         (SPECTRUM, *RANDOM, MU_TAIL, Where("u_0 and u_1 are |u_0:k| and |u_k:oo|_H of the worst target"),
          equals(SPLIT, M / 3), "t = (M/2)^beta"),
         column_bounds, _two_forms,
-        depends=("lem:eig_ratio/corrected",), family="random-columns", role="corrected",
+        depends=("lem:eig_ratio/corrected",), family="random-columns", role="corrected", instances=_form_instances,
         probability="probability at least 1 - exp(-Omega(M)) for T_1, certain for T_2; 150, 120, 120, 140 draws "
         "of W at M = 12, 24, 48, 96: above the largest at M = 12 later ones lie with a probability shown, at 99.9 %, "
         "to be at most exp(-0.03 M)",

@@ -4,13 +4,14 @@ import dataclasses
 import math
 
 import pytest
-from sympy import Integral, Max, Min, Rational, log
+from sympy import Integral, Max, Min, Rational, Symbol, log, oo
 
 from fsl_num.claims.agreement import agreement, unlike
 from fsl_num.claims.claim import Sample
 from fsl_num.claims.formula_laws import parts_of
-from fsl_num.claims.instances import holds_at
+from fsl_num.claims.instances import holds_at, made_sides, measured_at
 from fsl_num.claims.printed_values import value_of
+from fsl_num.claims.proofs import unproved
 from fsl_num.claims.records import Verdict
 from fsl_num.claims.registry import all_claims, claim
 from fsl_num.claims.statements import Joint
@@ -18,7 +19,8 @@ from fsl_num.claims.verification import samples_of, verify
 from fsl_num.paper.functional.formulas import MEASURED
 from fsl_num.paper.functional.laws import FAMILY
 from fsl_num.paper.functional.runs import Run, records
-from fsl_sym.proof import AllOf, Formula, at_most, equals, order_at_most
+from fsl_sym.proof import AllOf, Formula, at_most, equals, less, order_at_most, tends
+from fsl_sym.proof.formulas import canonical
 from fsl_sym.symbols import T2, E, M, beta, s, sigma, t, z
 from fsl_sym.values import exact
 
@@ -165,9 +167,107 @@ def test_a_formula_that_is_read_or_put_to_the_test_is_no_other_one(claim_id):
             wrong = dataclasses.replace(part, right=M * part.right)
         if part.relation == "within":
             wrong = dataclasses.replace(part, right=2 * part.right)
+        if wrong == part:  # it is 0
+            continue
         stated = [wrong if other == part else other for other in parts]
         changed = dataclasses.replace(subject, stated=AllOf(tuple(stated)) if len(stated) > 1 else wrong)
         assert wrong not in agreement(changed, sample, statement).same
+
+
+def without_instances(subject):
+    """A claim that gives none."""
+    return dataclasses.replace(subject, instances=None, statement=subject.says)
+
+
+@pytest.mark.parametrize("claim_id", [
+    "eqn: sgd2", "eq:risk-recursion", "cor: contraction", "eq:Ke-gap/sharp", "lem:eig_ratio/corrected", "ass:capacity",
+    "sub:the_kernel_teacher_student_setup/fit/corrected", "sec: effect-lrs/after-k-steps", "lem:T_estimate",
+])  # fmt: skip
+def test_a_part_of_a_formula_that_nothing_compares_is_refused(claim_id):
+    subject = claim(claim_id)
+    (sample, *_), *_ = samples_of(subject, "quick", 0).values()
+    assert unlike(subject, sample, subject.says(sample)) == ""
+    bare = without_instances(subject)
+    assert "nothing measured is compared with it" in unlike(bare, sample, bare.says(sample))
+    assert claim_id != "eqn: sgd2" or verify(bare).verdict is Verdict.UNKNOWN
+
+
+def test_a_theorem_needs_no_numbers():
+    subject = claim("vanishing-end/saturation")
+    (sample, *_), *_ = samples_of(subject, "quick", 0).values()
+    assert compared(subject, sample).unknown and unlike(subject, sample, subject.says(sample)) == ""
+    alone = dataclasses.replace(subject, derive=None)
+    assert "nothing measured is compared with it" in unlike(alone, sample, alone.says(sample))
+
+
+@pytest.mark.parametrize("claim_id", [
+    "lemma:convolution-kernel", "lemma:convolution-kernel/attained", "cor: contraction", "eq:Ke-gap/sharp",
+    "sec: experiments/own-setting", "lem:bias_lower_bound/argument", "eq:numerical_LRD_form",
+    "thm:fsl-zero-noise/zero-difficulty", "cor: contraction/longer",
+])  # fmt: skip
+def test_the_sides_of_an_order_are_what_is_measured(claim_id):
+    """A side of 2 % more than is measured, where both the formula and what it names as its side say so."""
+    subject = claim(claim_id)
+    (sample, *_), *_ = samples_of(subject, "quick", 0).values()
+    order = parts_of(subject.formula)[0]
+    (instance, *_) = subject.put_in(sample)
+    named = {canonical(part) for part in instance if part.args}
+    sides = [side for side in (order.left, order.right) if side in named]
+    assert sides and order in compared(subject, sample).same
+    for side in sides:
+        wrong = dataclasses.replace(order, **{"left" if side == order.left else "right": Rational(51, 50) * side})
+
+        def renamed(sample, side=side):
+            return [{Rational(51, 50) * side if part.args and canonical(part) == side else part: value
+                     for part, value in values.items()} for values in subject.instances(sample)]  # fmt: skip
+
+        changed = dataclasses.replace(subject, stated=wrong, instances=renamed)
+        assert wrong in compared(changed, sample).other
+
+
+NOT_MEASURED = {
+    "assump: task-difficulty", "lem: half-scale/beyond", "approximation-error", "approximation-error/one-more",
+    "lemma:em-gap", "thm: fsl-general-noise", "critical-time", "thm: fsl-hard-regime/noise-limit",
+    "thm: fsl-hard-regime/any-noise", "eq:Ke-gap", "eq:Ke-gap/argument", "eq:Ksigma-gap", "optimal-batch/noise",
+    "vanishing-end/fast", "vanishing-end/slow", "vanishing-end/resonance", "weight-decay/forgetting",
+    "exp-decay/I1", "exp-decay/I2-early", "eq:numerical_const_term/order",
+    "eq:numerical_const_term/every-difficulty", "appendix:llm_pre-training/discretisation",
+    "appendix:llm_pre-training/signal-at-the-drop", "appendix:llm_pre-training/signal-at-the-end",
+    "appendix:llm_pre-training/kernel-of-the-model",
+}  # fmt: skip
+"""Claims of orders of sums and integrals that no instance measures: what these are nothing but their code says."""
+
+
+@pytest.mark.parametrize("claim_id", [
+    subject.id for subject in all_claims()
+    if any(part.relation in ("~", "<~") and part.left in made_sides(part) for part in parts_of(subject.formula))
+])  # fmt: skip
+def test_the_sum_of_which_an_order_is_said_is_measured(claim_id):
+    subject = claim(claim_id)
+    (sample, *_), *_ = samples_of(subject, "quick", 0).values()
+    orders = [
+        part for part in parts_of(subject.formula) if part.relation in ("~", "<~") and part.left in made_sides(part)
+    ]
+    measured = all(measured_at(part, subject.put_in(sample)) for part in orders)
+    assert (measured or unproved(subject) == "") == (claim_id not in NOT_MEASURED)
+
+
+@pytest.mark.parametrize(
+    "subject", [subject for subject in all_claims() if subject.judged_by], ids=lambda known: known.id
+)
+def test_only_a_theorem_is_judged_by_another_law(subject):
+    assert unproved(subject) == ""
+
+
+def test_limits_are_approached():
+    n = Symbol("n", positive=True)
+    path = [{n: 10.0**power} for power in (1, 3)]
+    assert holds_at(tends(1 + 1 / n, n, oo, 1), path) and holds_at(tends(1 / n, n, oo, 0), path)
+    assert holds_at(tends(1 + 1 / n, n, oo, 2), path) is False and holds_at(tends(1 / log(n), n, oo, 0), path) is False
+
+
+def test_what_is_less_is_not_equal():
+    assert holds_at(less(M, 2 * M), [{M: 1.0}]) and holds_at(less(M, 2 * M), [{M: 0.0}]) is False
 
 
 def test_what_has_no_value_agrees_with_nothing():
