@@ -197,7 +197,9 @@ def test_a_hypothesis_of_the_claim_is_one_that_its_proof_may_use():
 
 def test_a_formula_that_says_nothing_is_not_proved():
     empty = Derivation("empty", "Nothing", (Step(a, a, Identity(), "as it is"),))
-    assert "says nothing" in runner.verify(made_up(derive=lambda: empty, stated=equals(a, a))).unproved
+    tautology = made_up(derive=lambda: empty, stated=equals(a, a))
+    assert "says nothing" in unproved(tautology)
+    assert runner.verify(tautology).verdict is Verdict.UNKNOWN
 
 
 # ---- samples, resolution, records ------------------------------------------------------------------------------------
