@@ -63,6 +63,13 @@ def _constant_noise(whole: float, s: float, beta: float, noise: float) -> float:
     )
 
 
+def _held(sample: Sample) -> list[dict[Any, Any]]:
+    """The integral up to T = 3 with some label noise, and what it is made of."""
+    own, capacity = sample.point
+    return [{_FIRST_NOISE: _constant_noise(3.0, own, capacity, 0.5), T: 3.0, sigma: math.sqrt(0.5),
+             kernel: measurements.decay_kernel(capacity), e: measurements.noise_source(own, 0.0)}]  # fmt: skip
+
+
 def _const_term(sample: Sample) -> Sharp:
     wrong = {"the signal at the end": {"signal at the end over steps": 1.0}, "half": {"first rate over steps": 0.5}}
     return measurements.exactly({"held at the first rate": 1.0}, wrong, sample)
@@ -100,7 +107,7 @@ CLAIMS: tuple[Claim, ...] = (
         "sigma, none included; tested where the ansatz is derived, s <= 1 - 1/beta.",
         FIRST_RATE_ORDER,
         (measurements.POWERS, at_most(s, 1 - 1 / beta), "0 <= sigma^2 <= 1e20", "1e2 <= T <= 1e40"),
-        constant_noise_rays, regimes=("edge", "hard"),
+        constant_noise_rays, regimes=("edge", "hard"), instances=_held,
         family="constant-noise",
         quoted=r"\eqsim \varphi(0)(\sigma^2 + e(T(k)))",
     ),
@@ -110,7 +117,7 @@ CLAIMS: tuple[Claim, ...] = (
         "For every s > 0 it is of the order of sigma^2 + T^-min(s, 2 - 1/beta): e(T) is right up to s = 2 - 1/beta and "
         "not beyond, where what was injected at the start decides.",
         FIRST_RATE_EVERY_S, (measurements.POWERS, "0 <= sigma^2 <= 1e20", "1e2 <= T <= 1e40"),
-        constant_noise_rays, role="stronger", strengthens="eq:numerical_const_term/order",
+        constant_noise_rays, instances=_held, role="stronger", strengthens="eq:numerical_const_term/order",
         family="constant-noise",
     ),
 )  # fmt: skip

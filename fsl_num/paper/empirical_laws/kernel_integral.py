@@ -20,7 +20,7 @@ from fsl_num.functional import integrate_graded
 from fsl_num.paper.empirical_laws import measurements
 from fsl_num.paper.empirical_laws.formulas import POWER, e, power_kernel_at
 from fsl_num.paper.hypotheses import INFINITE, of_infinite_size
-from fsl_num.spectrum import kernel_integral
+from fsl_num.spectrum import forgetting_kernel, kernel_integral
 from fsl_sym import ansatz
 from fsl_sym.ansatz import c, kernel, past, x
 from fsl_sym.proof import AllOf, Formula, at_least, at_most, equals, same_order
@@ -141,20 +141,37 @@ def _mean_signal(low: float, length: float, s: float, beta: float) -> float:
     return (late + early) / whole
 
 
+def _frozen(sample: Sample) -> list[dict[Any, Any]]:
+    """The mean of the signal between two times, and what it is made of."""
+    own, capacity = sample.point
+    return [{_FROZEN: _mean_signal(1.0, 4.0, own, capacity), _early: 2.0, _late: 6.0, e: lambda time: time**-own,
+             kernel: measurements.decay_kernel(capacity)}]  # fmt: skip
+
+
+def _shares(sample: Sample) -> list[dict[Any, Any]]:
+    """Both shares of the model's kernel, and the kernel."""
+    capacity = sample.point[1]
+    gone, left, all_of_it = (float(kernel_integral(*ends, capacity)) for ends in (
+        (0.0, 0.5), (3.0, math.inf), (0.0, math.inf)))  # fmt: skip
+    soon, late = (part.left for part in MODEL_KERNEL.parts if isinstance(part, Formula))
+    return [{soon: gone / all_of_it, late: left / all_of_it, _soon: 0.5, _long: 3.0,
+             _model: lambda time: float(forgetting_kernel(time, capacity))}]  # fmt: skip
+
+
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         f"{LABEL}/signal-at-the-drop", LABEL, 1505, "the signal of the mean value taken at the drop",
         "e(xi_i), the mean of e over [T(i), T(k)] under the kernel, is of the order of e(T(i)). The kernel weighs the "
         "latest times most, so that xi_i moves away from T(i) as training goes on.",
         AT_THE_DROP, (measurements.POWERS, at_most(s, 1 - 1 / beta), DROPS, at_most(_late, 10**40)),
-        frozen_rays,
+        frozen_rays, instances=_frozen,
         regimes=("edge", "hard"), corrected_by=f"{LABEL}/signal-at-the-end", role="argument", family="mean-value",
     ),
     Claim(
         f"{LABEL}/signal-at-the-end", LABEL, 1505, "the signal of the mean value taken at the end",
         "It is of the order of e(T(k)), at least e(T(k)), with constants that serve every T(i) <= T(k).",
         AT_THE_END, (measurements.POWERS, at_most(s, 1 - 1 / beta), DROPS, at_most(_late, 10**40)),
-        frozen_rays,
+        frozen_rays, instances=_frozen,
         mutants=lambda sample: {"the signal at the drop": order_statement(AT_THE_DROP, sample)},
         regimes=("edge", "hard"), role="corrected", family="mean-value",
     ),
@@ -180,7 +197,7 @@ CLAIMS: tuple[Claim, ...] = (
         "The share of the model's own kernel that is gone after x grows like x at once, and what is left falls like "
         "x^-(1 - 1/beta): the power kernel is right in both, up to constants.",
         MODEL_KERNEL, (Where("lambda_j = j^-beta"), INFINITE, at_most(_soon, 1), at_least(_long, 1)),
-        of_infinite_size(model_kernel_rays), _model_kernel, beyond=_exchanged, role="own",
+        of_infinite_size(model_kernel_rays), _model_kernel, beyond=_exchanged, role="own", instances=_shares,
         family="kernel-integral",
     ),
 )  # fmt: skip

@@ -16,12 +16,14 @@ from fsl_num.paper.empirical_laws.formulas import GAIN, SMOOTH, Stated, injected
 from fsl_num.paper.empirical_laws.loops import Function, gauss, intrinsic_times, power_kernel
 from fsl_num.paper.empirical_laws.measurements import STEPPED
 from fsl_num.paper.hypotheses import SCHEDULES, located
+from fsl_num.validation import Array
 from fsl_sym import ansatz
 from fsl_sym.ansatz import clock, end, gone, i, k, phi, rate, u
 from fsl_sym.proof import AllOf, equals, same_order
 from fsl_sym.symbols import B, K
 
 LABEL = "appendix:llm_pre-training"
+_REDUCTION = Symbol("LRD")
 _LAST_LINE = -Integral(Derivative(phi(r), r) * noise_from(clock(r)), (r, 0, end)) / B
 _AFTER = (Where("G(i) is the integral of K(T(k) - t) g(t) from T(i) to T(k)"), GAIN)
 STEPS: Final[Stated] = (
@@ -31,8 +33,9 @@ STEPS: Final[Stated] = (
     ),
     (equals(gone(k), 0), *_AFTER),
 )
+_MISSED = same_order(1 - Sum((rate(i - 1) - rate(i)) * gone(i), (i, 1, k)) / (B * _REDUCTION), 1 / K)
 DISCRETISED: Final[Stated] = (
-    same_order(1 - Sum((rate(i - 1) - rate(i)) * gone(i), (i, 1, k)) / (B * Symbol("LRD")), 1 / K),
+    _MISSED,
     (Where("LRD is the reduction of the same steps, exactly"), *_AFTER),
 )
 
@@ -68,22 +71,33 @@ def reduction(rates: Sequence[float], first: float, gone: Sequence[float], shift
     return total
 
 
+def _discretised(count: int, sample: Sample, noise: float) -> tuple[Array, Array, float, float]:
+    """The rates of so many steps, G after each, the reduction, and the sum over the steps as printed."""
+    rates = measurements.linear_wsd(count)
+    rates *= measurements.WHOLE / rates.sum()
+    gone = measurements.reversed_gone(np.concatenate([[0.0], np.cumsum(rates)]), *sample.point, noise)
+    drops = -np.diff(np.concatenate([rates[:1], rates]))
+    return rates, gone, float(drops @ gone[:-1]), float(drops @ gone[1:])
+
+
+def _few_steps(sample: Sample) -> list[dict[Any, Any]]:
+    """The share that the sum misses at ten steps, and what it is made of."""
+    rates, left, exact, printed = _discretised(10, sample, 1.0)
+    return [{_MISSED.left: (exact - printed) / exact, k: 10, B: 1.0, _REDUCTION: exact,
+             rate: measurements.by_step(rates), gone: measurements.by_step(left, 0)}]  # fmt: skip
+
+
 def discretised_rays(sample: Sample) -> tuple[Ray, ...]:
     """How far the sum over K steps with T(i) is from the one with T(i-1), relative, at one intrinsic time for all K.
 
     The schedule is WSD with a linear decay of the last fifth to a tenth, in ever smaller steps.
     """
-    s, beta = sample.point
     counts = np.array([2.0**j for j in range(9, 17)])
     rays = []
     for noise in measurements.NOISES:
         values = []
         for count in counts:
-            rates = measurements.linear_wsd(int(count))
-            rates *= measurements.WHOLE / rates.sum()
-            gone = measurements.reversed_gone(np.concatenate([[0.0], np.cumsum(rates)]), s, beta, noise)
-            drops = -np.diff(np.concatenate([rates[:1], rates]))
-            exact, printed = float(drops @ gone[:-1]), float(drops @ gone[1:])
+            _, _, exact, printed = _discretised(int(count), sample, noise)
             values.append(abs(printed - exact) / exact)
         rays.append(Ray(f"sigma^2 = {noise:g}", np.log(counts), {"K": np.log(counts)}, np.log(values)))
     return tuple(rays)
@@ -137,6 +151,7 @@ CLAIMS: tuple[Claim, ...] = (
         (measurements.POWERS, *DISCRETISED[1], measurements.LINEAR_WSD, "T(k) = 200",
          "512 <= K <= 65536"),
         located({"T(k)": measurements.WHOLE, SCHEDULES.name: "linear-wsd"})(discretised_rays), family="discretisation",
+        instances=_few_steps,
         quoted=r"\mathrm{LRD}(k) \approx \frac{1}{B} \sum_{i=1}^{k} (\eta_{i-1}-\eta_i)"
                r" \int_{T(i)}^{T(k)} \mathcal{K}(T(k)-t)(\sigma^2 + e(t))\dd t",
     ),

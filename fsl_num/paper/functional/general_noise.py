@@ -167,6 +167,8 @@ CLAIMS: tuple[Claim, ...] = (
         AT_CRITICAL,
         (MODEL, "M^beta/4 <= t <= 4 M^beta", UP_TO_CONSTANTS),
         _critical, partial(window_law, AT_CRITICAL),
+        instances=lambda sample: [{AT_CRITICAL.left: the_signal(sample)(2.0, 3), M: 3,
+                                   CRITICAL: 2.0 * 3.0 ** -sample.point[1]}],
         beyond=lambda sample: {
             "t = M^(beta/2)": [joined_ray(the_signal(sample), sample.point[1], 0.5, 1.0, decades(sample.point[0]) / 2.0,
                                           clock="M")],

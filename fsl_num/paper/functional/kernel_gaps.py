@@ -188,6 +188,10 @@ def all_times(sample: Sample) -> tuple[Ray, ...]:
     return (*with_slower(signal_gap_rays(sample)), *between)
 
 
+MIDDLE = order_at_most(SIZE ** (1 - 2 * beta) * Sum(j ** (beta - s * beta - 1), (j, 1, SIZE)),
+                       SIZE ** Max(1 - s * beta - beta, 1 - 2 * beta))  # fmt: skip
+
+
 def partial_sum_rays(beta: float) -> tuple[Ray, ...]:
     """M^(1-2 beta) sum_{j<=M} j^(beta - s beta - 1) at s = 1, where the sum is harmonic: the middle line of a proof."""
     sizes = np.geomspace(10.0, 1e15, 12)
@@ -305,12 +309,11 @@ CLAIMS: tuple[Claim, ...] = (
         "eq:Ke-gap/argument", "eq:Ke-gap", 2371, "the middle line of the proof at s = 1",
         "M^(1-2 beta) sum_{j<=M} j^(beta-s beta-1) is at most of the order M^max(1-s beta-beta, 1-2 beta), for s = 1 "
         "as well.",
-        order_at_most(SIZE ** (1 - 2 * beta) * Sum(j ** (beta - s * beta - 1), (j, 1, SIZE)),
-                      SIZE ** Max(1 - s * beta - beta, 1 - 2 * beta)),
-        (MODEL, equals(s, 1), exact_powers("one spectrum is enough to refute it")),
+        MIDDLE, (MODEL, equals(s, 1), exact_powers("one spectrum is enough to refute it")),
         lambda sample: partial_sum_rays(sample.point[1]),
         lambda sample: power_of_size(signal_gap_order(sample), "upper"), moved=at_one, regimes=("easy",),
-        role="argument",
+        role="argument", instances=lambda sample: [
+            {MIDDLE.left: 2.0 ** (1.0 - 2.0 * sample.point[1]) * 1.5, SIZE: 2}],
         corrected_by="eq:Ke-gap/at-one", family="gaps",
     ),
     Claim(

@@ -79,6 +79,9 @@ def _approximation(sample: Sample) -> Sharp:
     return sharp(leading, parameters, lambda point: alpha / point["M"], wrong, scale="M")
 
 
+BEYOND: Final = same_order(Sum(j ** (-1 - s * beta), (j, M + 1, N)), M ** (-s * beta))
+NEXT: Final = same_order(Sum(j ** (-1 - s * beta), (j, M + 1, M + 1)), M ** (-1 - s * beta))
+GAP: Final = order_at_most(Sum(j ** (-1 - s * beta) * exp(-2 * j**-beta * t), (j, M + 1, oo)), M ** (-s * beta))
 COMPLETED: Final = same_order(signal() + M ** (-s * beta), signal(size=oo) + M ** (-s * beta))
 """The signal of M features and their approximation error, which is measured where its power is printed."""
 COMPLETED_TERMS: Final = {signal(): "e_M", signal(size=oo): "e_infinity", M ** (-s * beta): "M^-(s beta)"}
@@ -98,6 +101,16 @@ def gap_rays(sample: Sample) -> list[Ray]:
         name = f"t = {multiple:g} M^({power:g} beta)"
         rays.append(Ray(name, np.log(sizes), {"M": np.log(sizes), "t": logarithm(times)}, np.log(gaps)))
     return rays
+
+
+def _sums(sample: Sample) -> list[dict[Any, Any]]:
+    """All of these sums for three features, of seven and of infinitely many, at a time."""
+    task, size, time = sample.point, 3, 2.0
+    gap = exponential_sum(1 + task[0] * task[1], time, task[1], start=size + 1)
+    seen = float(spectrum.signal(time, *task, size)) + size ** (-task[0] * task[1])
+    return [{M: size, N: 7, t: time, BEYOND.left: approximation_error(*task, size, features=7), GAP.left: gap,
+             NEXT.left: approximation_error(*task, size, features=size + 1),
+             COMPLETED.left: seen, COMPLETED.right: seen + gap}]  # fmt: skip
 
 
 def completed_signal_rays(sample: Sample) -> list[Ray]:
@@ -154,17 +167,16 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "approximation-error", "approximation-error", 845, "the approximation error is of the order M^-(s beta)",
         "delta_M is of the order M^-(s beta) as long as N - M is at least of the order of M.",
-        same_order(Sum(j ** (-1 - s * beta), (j, M + 1, N)), M ** (-s * beta)),
-        (MODEL, "N >= 2 M"),
-        approximation_rays, derive=approximation_bounds,
+        BEYOND, (MODEL, "N >= 2 M"), approximation_rays, derive=approximation_bounds, instances=_sums,
         beyond=lambda sample: {"N = M + 1": one_feature_more_rays(sample)},
         quoted=r"\eqsim M^{-s\beta}, \text{ if } N - M \gtrsim M",
     ),
     Claim(
         "approximation-error/one-more", "approximation-error", 845, "without N - M >~ M the order is another",
         "With N = M + 1 the approximation error is of the order M^-(1 + s beta): the hypothesis N - M >~ M is needed.",
-        same_order(Sum(j ** (-1 - s * beta), (j, M + 1, M + 1)), M ** (-1 - s * beta)), (MODEL, equals(N, M + 1)),
-        one_feature_more_rays, beyond=lambda sample: {"N from 2 M on": approximation_rays(sample)},
+        NEXT, (MODEL, equals(N, M + 1)), one_feature_more_rays,
+        instances=lambda sample: [{**known, N: known[M] + 1} for known in _sums(sample)],
+        beyond=lambda sample: {"N from 2 M on": approximation_rays(sample)},
         mutants=lambda sample: {"M^-(s beta)": power_law(M=-sample.point[0] * sample.point[1])},
         role="own",
     ),
@@ -172,12 +184,10 @@ CLAIMS: tuple[Claim, ...] = (
         "lemma:em-gap", "lemma:em-gap", 2027, "the features beyond M carry at most M^-(s beta) of the signal",
         "e_infinity(t) - e_M(t) <= C M^-(s beta) at every t, and so e_M + delta_M is of the order "
         "e_infinity + M^-(s beta).",
-        AllOf((order_at_most(Sum(j ** (-1 - s * beta) * exp(-2 * j**-beta * t), (j, M + 1, oo)), M ** (-s * beta)),
-               COMPLETED)),
-        (MODEL, "t >= 0"),
+        AllOf((GAP, COMPLETED)), (MODEL, "t >= 0"),
         lambda sample: {"gap": gap_rays(sample), "consequence": completed_signal_rays(sample)},
         _gap, _gap_mutants, derive=lambda: (signal_gap(), *approximation_bounds()),
-        depends=("approximation-error",),
+        depends=("approximation-error",), instances=_sums,
         quoted=r"e_\infty(t) - e_M(t) \lesssim M^{-s\beta}",
     ),
     Claim(

@@ -50,6 +50,7 @@ CONVOLUTION = Integral(forgetting_kernel(t - z) * forgetting_kernel(z), (z, 0, t
 ITS_CONSTANT = tends(Integral(forgetting_kernel(t - z, oo) * forgetting_kernel(z, oo), (z, 0, t))
                      / forgetting_kernel(t, oo), t, oo, zeta(beta))  # fmt: skip
 AT_HALF = same_order(forgetting_kernel(t / 2) / forgetting_kernel(), 1)
+OF_HALF = same_order(log(forgetting_kernel(t / 2) / forgetting_kernel()), t * M**-beta)
 OF_ONE_FEATURE = Integral(exp(-2 * z) * exp(-2 * (t - z)), (z, 0, t)) / exp(-2 * t)
 
 
@@ -221,9 +222,8 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lem: half-scale/beyond", "lem: half-scale", 739, "beyond the window the ratio grows exponentially",
         "log(K_M(t/2)/K_M(t)) is of the order t M^-beta for t >> M^beta: the hypothesis t <~ M^beta is needed.",
-        same_order(log(forgetting_kernel(t / 2) / forgetting_kernel()), t * M**-beta),
-        (MODEL, "t >= 60 M^beta"),
-        beyond_window_rays,
+        OF_HALF, (MODEL, "t >= 60 M^beta"), beyond_window_rays,
+        instances=lambda sample: at_places(OF_HALF, lambda *at: math.log(half_scale(sample)(*at))),
         mutants=lambda sample: {"bounded, as inside the window": power_law(t=0.0, M=0.0)},
         beyond=_up_to_the_window, role="own",
     ),

@@ -25,7 +25,7 @@ from fsl_num.paper.block_constants import (
 )
 from fsl_num.paper.block_spectra import block_modes
 from fsl_num.paper.hypotheses import INFINITE, SPECTRUM, of_infinite_size
-from fsl_num.paper.kernel.rays import Quantity
+from fsl_num.paper.kernel.rays import Quantity, at_places
 from fsl_num.paper.scaling_laws.decay_integrals import I2, LONGEST, QUADRATURE, crossing_rays, repeating_crossing_rays
 from fsl_num.spectrum import forgetting_kernel
 from fsl_num.validation import Array
@@ -191,6 +191,7 @@ CLAIMS: tuple[Claim, ...] = (
         "does not vanish with T, begins at T of order 1.",
         EARLY, (SPECTRUM, at_least(M, 1), "0 < T <= 1", UP_TO_CONSTANTS), early_rays,
         beyond=lambda sample: {"T from 1 on": linear_rays(sample)},
+        instances=lambda sample: at_places(EARLY, lambda *at: linear_integral(at[0], sample.point[1], at[1]), T),
         mutants=lambda sample: {
             "the printed order for every T": order_statement(PRINTED, sample),
             "M to a power of 0.05": order_statement(same_order(i2_sum(), M ** Rational(1, 20) * T), sample),

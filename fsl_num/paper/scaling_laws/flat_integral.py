@@ -28,6 +28,7 @@ from fsl_sym.proof import AllOf, Formula, at_least, same_order
 from fsl_sym.symbols import M, T, beta
 
 Logs = Mapping[str, Array]
+FLAT = same_order(i1_sum(), 1), same_order(zeta(beta) / 2 - i1_sum(), T ** (1 / beta - 1) + M ** (1 - beta))
 
 
 def flat_integral(time: float, beta: float, size: float) -> float:
@@ -69,6 +70,12 @@ def flat_rays(sample: Sample) -> dict[str, list[Ray]]:
     }
 
 
+def _sums(sample: Sample) -> list[dict[Any, Any]]:
+    """Both left sides at a time, for three features."""
+    value, trace = flat_integral(2.0, sample.point[1], 3), float(zeta(sample.point[1]))
+    return [{FLAT[0].left: value, FLAT[1].left: trace / 2 - value, T: 2.0, M: 3}]
+
+
 def infinite_flat(sample: Sample) -> list[tuple[Any, Any]]:
     """I1 for M infinite."""
     return [({"T": time}, flat_integral(time, sample.point[1], math.inf)) for time in (1e4, 1e8)]
@@ -105,9 +112,8 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "exp-decay/I1", "sub:proof_for_the_exponential_decay_lrs", 3157, "I1 tends to a constant",
         "I1 = tr(H)/2 - o(1); what is missing is of the order T^(1/beta-1) + M^(1-beta), tr(H) that of the spectrum.",
-        AllOf((same_order(i1_sum(), 1), same_order(zeta(beta) / 2 - i1_sum(), T ** (1 / beta - 1) + M ** (1 - beta)))),
-        (SPECTRUM, at_least(T, 1), at_least(M, 1), UP_TO_CONSTANTS), flat_rays, _flat,
-        derive=lambda: i1_finite().derivation,
+        AllOf(FLAT), (SPECTRUM, at_least(T, 1), at_least(M, 1), UP_TO_CONSTANTS), flat_rays, _flat,
+        derive=lambda: i1_finite().derivation, instances=_sums,
         quoted=r"I_1 = C_\beta + o_{T,M}(1)",
     ),
     Claim(

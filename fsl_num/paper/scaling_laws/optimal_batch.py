@@ -170,24 +170,25 @@ def _repeating_data(sample: Sample, constants: Constants, data: float) -> float:
     return 2.0 * grown * math.sqrt(kernel) / slope
 
 
+def _noise(beta: float, size: float, horizon: float, constants: Constants | None = None) -> float:
+    """The integral of K/B for the batch in proportion to sqrt K whose integral is 10 T."""
+
+    def density(left: Array) -> Array:
+        return np.sqrt(_kernel_of(constants, beta, size, left))
+
+    return integrate_graded(density, horizon, rtol=_RTOL).value ** 2 / (10.0 * horizon)
+
+
 def _noise_rays(sample: Sample, *, short: bool = False) -> tuple[Ray, ...]:
     """T far below M^beta, at it and beyond, for data of ten times the shortest; or ``short``: T to 0."""
     beta = sample.point[1]
     time, model = even_grid(LONGEST, sample), even_grid(LONGEST / (1.5 * beta), sample)
 
-    def noise(size: float, horizon: float, constants: Constants | None) -> float:
-        """The integral of K/B for the batch in proportion to sqrt K whose integral is 10 T."""
-
-        def density(left: Array) -> Array:
-            return np.sqrt(_kernel_of(constants, beta, size, left))
-
-        return integrate_graded(density, horizon, rtol=_RTOL).value ** 2 / (10.0 * horizon)
-
     def ray(name: str, scale: Array, pairs: list[tuple[float, float]], constants: Constants | None = None) -> Ray:
         if constants is not None:
             pairs = [(repeating_size(size, beta), whole_periods(time)) for size, time in pairs]
         sizes, times = (np.log(np.array(column, dtype=float)) for column in zip(*pairs, strict=True))
-        values = np.log([noise(*pair, constants) for pair in pairs])
+        values = np.log([_noise(beta, *pair, constants) for pair in pairs])
         return Ray(name, math.log(10.0) * scale, {"M": sizes, "T": times, "D": times + math.log(10.0)}, values)
 
     if short:
@@ -231,6 +232,7 @@ CLAIMS: tuple[Claim, ...] = (
         mutants=other_orders(NOISE, a_constant_batch=T / D, no_memory=1 / D,
                              half_the_capacity=Min(M, T ** (1 / (2 * beta))) / D),
         beyond=lambda sample: {"T to 0": _noise_rays(sample, short=True)},
+        instances=lambda sample: [{NOISE.left: _noise(sample.point[1], 3.0, 2.0), M: 3, T: 2.0, D: 20.0}],
         role="own", depends=("eqn: fsl-simplified",),
     ),
     Claim(

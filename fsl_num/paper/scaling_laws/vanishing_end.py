@@ -189,6 +189,20 @@ def noise_order(noise: Expr) -> Formula:
     return same_order(power_sum(), a * noise)
 
 
+def _noise_of(powers: Powers) -> Callable[[Sample], list[dict[Any, Any]]]:
+    """The noise of three features at the powers, for the sum that stands for it."""
+
+    def instances(sample: Sample) -> list[dict[Any, Any]]:
+        capacity, rows = sample.point[1], []
+        for power in powers(sample.beta).values():
+            schedule = PowerRun(3.0, 0.0, 2.0, power=float(power)).schedule(capacity)
+            noise = noise_functional(Model(*sample.point, 3, 1.0), schedule).value
+            rows.append({power_sum(): noise, M: 3, T: 2.0, p: float(power), a: peak_rate(capacity)})
+        return rows
+
+    return instances
+
+
 def law_order(noise: Expr) -> Formula:
     """The scaling law with this noise over a."""
     return same_order(E, LEARNED + sigma**2 / B * a * noise)
@@ -297,20 +311,21 @@ CLAIMS: tuple[Claim, ...] = (
         "the kernel forgets before the rate has vanished, and neither beta nor M matters.",
         noise_order(FAST), fast_powers, _noise_rays,
         SPECTRUM, less(p, beta - 1), at_least(M, 1), at_least(T, 1), UP_TO_CONSTANTS, derive=power_decay_bounds,
+        instances=_noise_of(fast_powers),
     ),
     power_claim(
         "vanishing-end/slow", "the noise of a rate that vanishes fast",
         "Ours: for p > beta - 1 the noise of a (1 - tau/K)^p is of the order a T^-(1 - 1/beta) up to T = M^beta and "
         "a M^(1 - beta/(p+1)) T^-q beyond: it saturates at the capacity, without a logarithm.",
         noise_order(SLOW), slow_powers, _noise_rays,
-        SPECTRUM, less(beta - 1, p), at_least(M, 1), at_least(T, 1), UP_TO_CONSTANTS,
+        SPECTRUM, less(beta - 1, p), at_least(M, 1), at_least(T, 1), UP_TO_CONSTANTS, instances=_noise_of(slow_powers),
     ),
     Claim(
         "vanishing-end/resonance", "eqn: fsl-simplified", 883, "the noise at the resonance has a logarithm",
         "Ours: for p = beta - 1 the noise of a (1 - tau/K)^p is of the order a T^-(1 - 1/beta) min{log M, log T}.",
         noise_order(RESONANT), (SPECTRUM, equals(p, beta - 1), at_least(M, 2), at_least(T, 2), UP_TO_CONSTANTS),
         lambda sample: _measured(sample, resonant_powers, _noise_rays),
-        _at_resonance, resonant_mutants, role="own",
+        _at_resonance, resonant_mutants, role="own", instances=_noise_of(resonant_powers),
         beyond=lambda sample: {"T to 0": _measured(sample, resonant_powers, _short_noise)},
     ),
     power_claim(
