@@ -43,7 +43,7 @@ def _gone(time: Symbol) -> Expr:
 
 MODEL_KERNEL: Final = AllOf((same_order(_gone(_soon), _soon), same_order(1 - _gone(_long), _long**-POWER)))
 _early, _late = Symbol("t_i", positive=True), Symbol("t_k", positive=True)
-_FROZEN = Integral(kernel(_late - z) * e(z), (z, _early, _late)) / Integral(kernel(_late - z), (z, _early, _late))
+_FROZEN = Integral(kernel(_late - z) * e(z - 1), (z, _early, _late)) / Integral(kernel(_late - z), (z, _early, _late))
 AT_THE_DROP, AT_THE_END = (same_order(_FROZEN, time**-s) for time in (_early, _late))
 DROPS = Where("t_i = 1 + T(i); t_k = 1 + T(k)")
 
@@ -144,8 +144,8 @@ def _mean_signal(low: float, length: float, s: float, beta: float) -> float:
 def _frozen(sample: Sample) -> list[dict[Any, Any]]:
     """The mean of the signal between two times, and what it is made of."""
     own, capacity = sample.point
-    return [{_FROZEN: _mean_signal(1.0, 4.0, own, capacity), _early: 2.0, _late: 6.0, e: lambda time: time**-own,
-             kernel: measurements.decay_kernel(capacity)}]  # fmt: skip
+    return [{_FROZEN: _mean_signal(1.0, 4.0, own, capacity), _early: 2.0, _late: 6.0,
+             e: measurements.noise_source(own, 0.0), kernel: measurements.decay_kernel(capacity)}]  # fmt: skip
 
 
 def _shares(sample: Sample) -> list[dict[Any, Any]]:
