@@ -288,7 +288,7 @@ def test_the_terms_of_the_functional_law_are_what_their_names_are_measured_as(si
 
 
 def test_a_statement_that_is_made_of_the_formula_needs_no_comparison():
-    made = claim("lem: half-scale/beyond")
+    made = claim("weight-decay/forgetting")
     assert made.statement is None and compared(made).same == ()
 
 
