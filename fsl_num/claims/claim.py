@@ -21,9 +21,6 @@ Role = Literal["printed", "corrected", "argument", "stronger", "own"]
 """Where a claim comes from: the paper as printed; the paper corrected; a step of a proof of the paper, apart from what
 it proves; a statement of ours that is stronger than a printed one; one of ours that the paper does not make."""
 
-Words = str | Callable[[], str]
-"""A text, or what makes it when it is asked for: the registry is read without deriving what only a report shows."""
-
 ALL_REGIMES = tuple(regime.name for regime in REGIMES)
 
 
@@ -79,7 +76,6 @@ class Claim:
     label: str
     line: int
     title: str
-    text: Words
     stated: Formula | AllOf | str | Callable[[], Formula | AllOf | str]
     hypotheses: tuple[str | Hypothesis, ...]
     measure: Callable[[Sample], Any]
@@ -101,6 +97,7 @@ class Claim:
     judged_by: str = ""
     instances: Callable[[Sample], Sequence[Mapping[Any, Any]]] | None = None
     beyond: Callable[[Sample], Mapping[str, Any]] | None = None
+    remark: str = ""
 
     def __post_init__(self) -> None:
         unknown = set(self.regimes) - set(ALL_REGIMES)
@@ -135,8 +132,8 @@ class Claim:
 
     @property
     def wording(self) -> str:
-        """The claim in words."""
-        return self.text if isinstance(self.text, str) else self.text()
+        """The claim as a sentence made from its formula and its hypotheses, formulas between dollar signs."""
+        return "TODO"
 
     @cached_property
     def formula(self) -> Formula | AllOf | str:

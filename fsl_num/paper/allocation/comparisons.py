@@ -135,9 +135,9 @@ def _compared(better: str, worse: str) -> list[Chosen | Falls]:
     return stated
 
 
-def _comparison(name: str, label: str, line: int, title: str, text: str, better: str, worse: str, quoted: str) -> Claim:
+def _comparison(name: str, label: str, line: int, title: str, better: str, worse: str, quoted: str) -> Claim:
     return Claim(
-        name, label, line, title, text, lambda: formula_of(_compared(better, worse)), HYPOTHESES,
+        name, label, line, title, lambda: formula_of(_compared(better, worse)), HYPOTHESES,
         partial(_risks, better, worse), partial(_two_risks, better, worse),
         derive=lambda: derivations_of(_compared(better, worse)), family="comparisons", quoted=quoted,
         beyond=lambda sample: {UNCAPPED: _risks(better, worse, sample, capped=False),
@@ -149,19 +149,16 @@ CLAIMS: tuple[Claim, ...] = (
     _comparison(
         "sec: effect-lrs/decay-beats-constant", "thm:geometric", 964,
         "Exponential decay is strictly better than constant",
-        "the optimal risk of exponential decay over that of the constant schedule tends to zero like a power",
         "exp-decay", "constant", "exp-decay LRS achieves a strictly faster decay of the excess risk",
     ),
     _comparison(
         "sec: effect-lrs/wsd-beats-decay", "thm: wsd", 1040,
         "WSD is better than exponential decay by a power of the logarithm",
-        "the optimal risk of WSD over that of exponential decay tends to zero like a power of log N", "wsd",
-        "exp-decay", "both regimes enjoy an additional logarithmic improvement in excess‐risk decay",
+        "wsd", "exp-decay", "both regimes enjoy an additional logarithmic improvement in excess‐risk decay",
     ),
     Claim(
         id="tab: optimal-scaling", label="tab: optimal-scaling", line=194,
         title="Table 1: the optimal excess risk of every schedule",
-        text="the eight cells of Table 1, regimes and log powers included, the edge filed under easy",
         stated=table_formula, hypotheses=HYPOTHESES,
         measure=_table,
         beyond=lambda sample: {UNCAPPED: _table(sample, capped=False), SLOW: _table(sample, last_power=0.05)},

@@ -91,7 +91,6 @@ def _data_over_model_claim(name: str, title: str, ratio: Callable[[Sample], Orde
 
     return Claim(
         name, "sub:proof_for_the_exponential_decay_lrs", 1002, title,
-        f"easy: D/M ~ C^(alpha/(2 + alpha)){'' if corrected_by else ' (log C)^(2/(2 + alpha))'}, alpha = s beta",
         lambda: forms.formula_of(choices()), forms.HYPOTHESES, _data_over_model,
         lambda sample: forms.statement_of(quantities(sample), "compute"), regimes=("easy",), corrected_by=corrected_by,
         derive=None if corrected_by else lambda: forms.derivations_of(choices()),

@@ -74,8 +74,6 @@ def choices(budget: str) -> list[forms.Chosen]:
 def _claim(name: str, line: int, budget: str) -> Claim:
     return Claim(
         name, "thm:geometric", line, f"Exponential decay, {budget}-optimal with the last rate free",
-        "Ours. Where b is a hyperparameter, too, the least risk is of the order of that with b = a/K, and b is optimal "
-        "up to the least risk over the least optimal effective peak rate, in units of a",
         lambda: forms.formula_of(choices(budget)),
         forms.FREE_END,
         partial(measured, budget), partial(statement, budget), partial(mutants, budget),

@@ -139,10 +139,6 @@ POWERS = (0, 1, 2)
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "vanishing-end/named-shapes", "sec: effect-lrs", 1005, "Where named shapes stop gaining from capacity",
-        "Ours: a shape that ends like (1 - tau/K)^p, whatever it was before, leaves under a data budget the order of "
-        "the capacity min(beta, p + 1). Linear decay and 1 - sqrt, after a stable phase too, gain nothing from a beta "
-        "above 2, the cosine nothing above 3, a drop to a share of the peak nothing at all: their noise is made in the "
-        "last of order 1 of intrinsic time, where the spectrum does not count. The best rates end with p = 2 beta - 1.",
         ORDER,
         (MODEL, Where("E is the least risk over peaks up to a bound; N is D, the data"), "p = 0, 1 and 2",
          "constraint: (1/beta - 1/(p + 1))^2 >= 1/100", INFINITE, LABELS),

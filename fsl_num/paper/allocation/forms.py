@@ -150,7 +150,7 @@ def printed_claim(
 ) -> Claim:
     """A claim from two formulas, one for the easy and one for the hard regime, and which of them the edge belongs to.
 
-    The same formulas give the numbers, the text and the LaTeX; the other regime's formula is a mutant.
+    The same formulas give the numbers and the LaTeX; the other regime's formula is a mutant.
     """
     schedule, budget = problem
     formulas = {"easy": easy, "hard": hard, "edge": easy if edge_is == "easy" else hard}
@@ -168,12 +168,8 @@ def printed_claim(
         orders = {regime: formulas[regime](s, beta) for regime in regimes}
         return printed_choices(problem, orders, infinite_model=infinite_model)
 
-    shown = [
-        (", ".join(regime for regime in regimes if formulas[regime] is formula), formula)
-        for formula in dict.fromkeys(formulas[regime] for regime in regimes)
-    ]
     return Claim(
-        name, label, line, title, partial(_shown, shown, BASES[budget], "; ", "{}: ", ", ", _text),
+        name, label, line, title,
         lambda: formula_of(choices()),
         (*(FREE_END if schedule == "constant" else HYPOTHESES), *(("M = oo",) if infinite_model else ())),
         partial(measure, schedule, budget, infinite_model, free_steps), statement, mutants,
@@ -205,25 +201,6 @@ def _same(left: Mapping[str, OrderRange], right: Mapping[str, OrderRange]) -> bo
         for key in left
         for mine, theirs in ((left[key].lower, right[key].lower), (left[key].upper, right[key].upper))
     )
-
-
-def _shown(
-    formulas: list[tuple[str, Printed]],
-    base: Symbol,
-    between: str,
-    heading: str,
-    comma: str,
-    write: Callable[[str, OrderRange, Symbol], str],
-) -> str:
-    """The formulas of all regimes in one line, each after the names of its regimes."""
-    return between.join(
-        heading.format(names) + comma.join(write(key, orders, base) for key, orders in formula(s, beta).items())
-        for names, formula in formulas
-    )
-
-
-def _text(name: str, orders: OrderRange, base: Symbol) -> str:
-    return f"{name.replace('_', ' ')} {'~ ' if orders.is_point else ''}{orders.as_text(base)}"
 
 
 def written(order: Order, base: Symbol) -> Any:

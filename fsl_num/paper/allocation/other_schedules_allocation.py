@@ -91,17 +91,10 @@ def choices(schedule: str) -> list[forms.Chosen]:
     return [choice for allocation in _allocations(schedule) for choice in forms.derived_choices(allocation, names)]
 
 
-def _text(schedule: str) -> str:
-    return "Ours. " + "; ".join(
-        f"{allocation.budget}, {regime.name}: excess risk ~ {regime.excess_risk.as_text(allocation.base)}"
-        for allocation in _allocations(schedule) for regime in allocation.regimes
-    )  # fmt: skip
-
-
 def _claim(claim_id: str, schedule: str, judged_by: str = "") -> Claim:
     return Claim(
         claim_id, "sec: effect-lrs", 1005, f"{NAMES[schedule]}: the optimal allocations, derived",
-        partial(_text, schedule), lambda: forms.formula_of(choices(schedule)),
+        lambda: forms.formula_of(choices(schedule)),
         (*forms.FREE_END, "M = oo"),
         partial(measured, schedule), partial(statement, schedule), partial(mutants, schedule),
         derive=lambda: forms.derivations_of(choices(schedule)), depends=(f"{schedule}/law",),

@@ -124,17 +124,10 @@ def saturated(sample: Sample) -> Joint:
     return Joint(parts)
 
 
-def _text(budget: str) -> str:
-    allocation = optimal_allocation(SCHEDULE, budget)
-    return "Ours. " + "; ".join(
-        f"{regime.name}: excess risk ~ {regime.excess_risk.as_text(allocation.base)}" for regime in allocation.regimes
-    )
-
-
 def _claim(name: str, budget: str) -> Claim:
     return Claim(
         name, "sec: effect-lrs", 1005, f"Power decay, {TITLES[budget]}, derived",
-        partial(_text, budget), lambda: forms.formula_of(choices(budget)),
+        lambda: forms.formula_of(choices(budget)),
         (*forms.FREE_END, "p > 0"),
         partial(measured, budget), partial(statement, budget), partial(mutants, budget),
         derive=lambda: forms.derivations_of(choices(budget)),
@@ -148,9 +141,6 @@ CLAIMS: tuple[Claim, ...] = (
     _claim("vanishing-end/compute", "compute"),
     Claim(
         "vanishing-end/saturation", "sec: effect-lrs", 1005, "A fixed shape saturates at the capacity min(beta, p + 1)",
-        "Ours, after the criterion of the followers who write g for p: under a data budget the least risk of "
-        "a (1 - tau/K)^p is that of the capacity c = min(beta, p + 1), of the order D^-min(s, s c/(1 + s c)), with no "
-        "logarithm off the resonance. Linear decay saturates at 2, the cosine at 3.",
         lambda: forms.formula_of(saturation()),
         ("p > 0", Formula(p, "!=", beta - 1), "sigma^2 of order 1", "constraint: a <= 1", ORDER_OF_LAW),
         saturated_risk, saturated, derive=lambda: forms.derivations_of(saturation()), depends=("vanishing-end/data",),

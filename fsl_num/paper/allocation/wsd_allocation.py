@@ -162,7 +162,6 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         id="sec: effect-lrs/vanishing-decay-phase", label="thm: wsd", line=1040,
         title="In the hard regime an optimal decay phase may be a vanishing fraction of the steps",
-        text="hard: the least near-optimal decay fraction tends to zero",
         stated=lambda: forms.formula_of(_vanishing_phase()),
         hypotheses=forms.HYPOTHESES, measure=_phase, statement=_phase_statement,
         derive=lambda: forms.derivations_of(_vanishing_phase()), regimes=("hard",),

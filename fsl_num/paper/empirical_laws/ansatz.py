@@ -134,8 +134,6 @@ def _near_rays(sample: Sample) -> list[Ray]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eqn: fsl-ansatz", "eqn: fsl-ansatz", 1517, "the ansatz",
-        "c_0 + c_1 T(k)^-s + c_2 M^-(s beta) - c_3 sum (eta_{i-1} - eta_i) (c_4 + T(i)^-s) (1 - (1 + c_5 (T(k) - "
-        "T(i)))^-gamma), and the form with seven constants for one model size (1538), which renames them.",
         ANSATZ, (measurements.ALL_STEPWISE, at_most(s, 2), equals(_gamma, 1 - 1 / beta)),
         located(lambda sample: {"gamma": 1.0 - 1.0 / sample.point[1]})(lambda sample: _ansatz_curves(*sample.point)),
         _ansatz_statement, family="laws", moved=lambda s, beta: (min(s, 2), beta), extra_points={"easy": ((2, 3),)},
@@ -144,9 +142,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "eqn: fsl-ansatz/nearly-multi-power", "eqn: fsl-ansatz", 240, "nearly equivalent to the Multi-Power Law",
-        "As c_3 grows with c_2 c_3 held, the ansatz with seven constants becomes the Multi-Power Law with kappa' = 0 "
-        "but for T(k) - T(i) in the place of T(k) - T(i-1): they differ by a share 1/K of the reduction at a fixed "
-        "intrinsic time, neither more nor less.",
         NEARLY, (Where("LD is the Multi-Power Law; LRD is the reduction by decay of the ansatz"),
          measurements.LINEAR_WSD,
          "T(k) = 200", "512 <= K <= 65536"),

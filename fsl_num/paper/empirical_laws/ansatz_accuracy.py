@@ -165,9 +165,6 @@ def _near_instances(at: str, sample: Sample) -> list[dict[Any, Any]]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eqn: fsl-ansatz/accuracy", "eqn: fsl-ansatz", 1518, "the ansatz is near the functional, as printed",
-        "With the constants that its derivation gives, and with the noise of the first rate in c_0, the ansatz is the "
-        "functional up to a share (1 + s beta) (1 + c T(k))^-(1 - 1/beta). It is further off under cosine and 8-1-1, "
-        "and below 0 for an early drop.",
         PRINTED, HYPOTHESES,
         located(every({"K": COUNTS, "sigma^2": NOISES}))(functionals), lambda sample: _accuracy("the drop", sample),
         regimes=("edge", "hard"), instances=partial(_near_instances, "the drop"),
@@ -177,9 +174,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "eqn: fsl-ansatz/accuracy/corrected", "eqn: fsl-ansatz", 1518, "an ansatz that is near the functional",
-        "With the signal at T(k), the shares since T(i-1), and the noise of the first rate kept with its own share, "
-        "the ansatz is the functional up to that share, for the early drop as for the others: it is the functional "
-        "with e(t) frozen at its last value.",
         CORRECTED,
         HYPOTHESES,
         located(every({"K": COUNTS, "sigma^2": NOISES}))(functionals), lambda sample: _accuracy("the end", sample),

@@ -112,10 +112,6 @@ def _closed_rates(sample: Sample) -> list[dict[Any, Any]]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eqn: FSL-optimization/closed-form", "eqn: FSL-optimization", 1583, "the optimal schedule in closed form",
-        "Under label noise and the power kernel the functional is least, among all schedules of K steps with rates up "
-        "to the bound, for a power decay over the steps left y, a (1 + c a y/(2 beta))^(2 beta - 1), cut at the "
-        "bound; one equation gives the last rate a. Numerical optimisation over all rates, free to rise, comes down "
-        "to it as its blocks get finer and never below.",
         BEST_RATE,
         (Where("y is the number of steps left; eta(y) is the best rate up to a bound then"), FUNCTIONAL, "K = 33907"),
         located({"K": FITTED_STEPS})(optimised_losses), _optimum,
@@ -123,10 +119,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "eqn: FSL-optimization/regimes", "eqn: FSL-optimization", 1583, "when the optimal schedule is WSD-like",
-        "In the hard regime the optimal schedule keeps the bound for all but a share K^-((beta - 1 - s beta)/(2 beta "
-        "- 1)) of the steps and ends at K^-((1+s)/2) of it, with the loss K^-s. In the easy regime there is no stable "
-        "phase: the peak itself is K^-(1 - beta/(1 + s beta)), and the loss K^-(s beta/(1 + s beta)) has no "
-        "logarithm, which WSD does not reach. On the edge the decay takes a fixed share.",
         AllOf(tuple(SHAPE.values())),
         (Where("w is the share of decaying steps; eta(K) and eta_max are the last and the largest rate"),
          FUNCTIONAL, "1e10 <= K <= 1e100"),
@@ -136,9 +128,6 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eqn: FSL-optimization/power-decay", "eqn: FSL-optimization", 1583,
         "the noise of a power decay has no logarithm",
-        "Under the model's own kernel, M infinite, the noise of the schedule a (1 - tau/K)^p is of the order of "
-        "a (a K)^-(1 - 1/beta) for p = 2 beta - 1 and 3 beta, as for every p > beta - 1. With T = a K/(p + 1) the loss "
-        "T^-s + noise is least in the easy regime at the order K^-(s beta/(1 + s beta)): less than that of WSD.",
         POWER_DECAY,
         (Where("N(a, K, p) is the noise of a (1 - tau/K)^p"), less(beta - 1, _p), Where("lambda_j = j^-beta"), INFINITE,
          "1e-12 <= a <= 0.1", "1e4 <= K <= 1e24"),

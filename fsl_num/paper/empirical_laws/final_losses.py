@@ -80,9 +80,6 @@ def _chinchilla_statement(sample: Sample) -> Sharp:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eqn: scaling-law", "eqn: scaling-law", 116, "final losses of the constant schedule",
-        "L_0 + C_M M^-alpha_M + C_D D^-alpha_D: within the theory this is the final loss of the constant schedule at "
-        "the data-optimal order of its rate, eta = D^(-s/(1+s)), with alpha_M = s beta and alpha_D = s/(1+s). "
-        "Schedules that decay have other exponents, some with logarithms.",
         FINAL_LOSS, (SCHEDULES("constant"), equals(Symbol("eta", positive=True), D ** (-s / (1 + s))), "B = 1"),
         located({SCHEDULES.name: "constant"})(_final_losses),
         family="final-losses",
@@ -90,7 +87,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         f"{LABEL}/chinchilla", LABEL, 1169, "the Chinchilla law",
-        "L_0 + A_1 M^-kappa_1 + A_2 D^-kappa_2, D the batch sizes summed: eqn: scaling-law under other names.",
         CHINCHILLA, ("M = 1e6, 3e7, 4e8, D = 3200, 72000, 10",),
         _chinchilla,
         _chinchilla_statement, regimes=("easy",), family="laws",

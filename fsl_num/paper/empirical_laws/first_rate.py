@@ -85,7 +85,6 @@ def _cosine(sample: Sample) -> list[dict[Any, Any]]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eq:numerical_const_term", "eq:numerical_const_term", 1457, "the noise of the first rate, as printed",
-        "int K(T(k) - T(u)) (sigma^2 + e(T(k))) phi(u) phi(0) du = phi(0) int K(T(k) - t) (sigma^2 + e(t)) dt.",
         FIRST_RATE_PRINTED, (measurements.POWERS, GAIN, measurements.ALL_SMOOTH),
         lambda sample: measurements.measured_at("signal at the end over steps", sample), _const_term,
         corrected_by="eq:numerical_const_term/corrected", family="ansatz-quadrature", instances=_cosine,
@@ -95,7 +94,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "eq:numerical_const_term/corrected", "eq:numerical_const_term", 1457, "the noise of the first rate",
-        "The same with e(T(u)) on the left: the noise of a constant schedule of rate phi(0) and intrinsic time T(k).",
         FIRST_RATE[0], (measurements.POWERS, measurements.ALL_SMOOTH, *FIRST_RATE[1]),
         lambda sample: measurements.measured_at("first rate over steps", sample),
         _const_term,
@@ -103,8 +101,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "eq:numerical_const_term/order", "eq:numerical_const_term", 1467, "the order of the noise of the first rate",
-        "int_0^T K(T - t) (sigma^2 + e(t)) dt is of the order of sigma^2 + e(T), with constants that serve every "
-        "sigma, none included; tested where the ansatz is derived, s <= 1 - 1/beta.",
         FIRST_RATE_ORDER,
         (measurements.POWERS, at_most(s, 1 - 1 / beta), "0 <= sigma^2 <= 1e20", "1e2 <= T <= 1e40"),
         constant_noise_rays, regimes=("edge", "hard"), instances=_held,
@@ -114,8 +110,6 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eq:numerical_const_term/every-difficulty", "eq:numerical_const_term", 1467,
         "the order of the noise of the first rate for every s",
-        "For every s > 0 it is of the order of sigma^2 + T^-min(s, 2 - 1/beta): e(T) is right up to s = 2 - 1/beta and "
-        "not beyond, where what was injected at the start decides.",
         FIRST_RATE_EVERY_S, (measurements.POWERS, "0 <= sigma^2 <= 1e20", "1e2 <= T <= 1e40"),
         constant_noise_rays, instances=_held, role="stronger", strengthens="eq:numerical_const_term/order",
         family="constant-noise",

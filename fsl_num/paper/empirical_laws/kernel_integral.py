@@ -161,15 +161,12 @@ def _shares(sample: Sample) -> list[dict[Any, Any]]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         f"{LABEL}/signal-at-the-drop", LABEL, 1505, "the signal of the mean value taken at the drop",
-        "e(xi_i), the mean of e over [T(i), T(k)] under the kernel, is of the order of e(T(i)). The kernel weighs the "
-        "latest times most, so that xi_i moves away from T(i) as training goes on.",
         AT_THE_DROP, (measurements.POWERS, at_most(s, 1 - 1 / beta), DROPS, at_most(_late, 10**40)),
         frozen_rays, instances=_frozen,
         regimes=("edge", "hard"), corrected_by=f"{LABEL}/signal-at-the-end", role="argument", family="mean-value",
     ),
     Claim(
         f"{LABEL}/signal-at-the-end", LABEL, 1505, "the signal of the mean value taken at the end",
-        "It is of the order of e(T(k)), at least e(T(k)), with constants that serve every T(i) <= T(k).",
         AT_THE_END, (measurements.POWERS, at_most(s, 1 - 1 / beta), DROPS, at_most(_late, 10**40)),
         frozen_rays, instances=_frozen,
         mutants=lambda sample: {"the signal at the drop": order_statement(AT_THE_DROP, sample)},
@@ -177,7 +174,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         f"{LABEL}/kernel-integral", LABEL, 1498, "the integral of the kernel, as printed",
-        "c (1 - 1/beta) int_{T(i)}^{T(k)} K(T(k) - t) dt is the same with (1 + c t)^-(2 - 1/beta) under the integral.",
         KERNEL_PRINTED, (measurements.POWERS, Where("T is T(k); x is T(k) - T(i)")),
         _kernel_points, lambda sample: Sharp(_kernel_as_printed(sample), lambda pair: measurements.QUADRATURE),
         corrected_by=f"{LABEL}/kernel-integral/corrected",
@@ -187,15 +183,12 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         f"{LABEL}/kernel-integral/corrected", LABEL, 1498, "the integral of the kernel",
-        "With T(k) - t in the place of t it is 1 - (1 + c (T(k) - T(i)))^-(1 - 1/beta), exactly.",
         KERNEL_INTEGRAL, (measurements.POWERS, Where("T is T(k); x is T(k) - T(i)")),
         _kernel_points, _kernel_corrected, derive=ansatz.kernel_integral, role="corrected",
         family="kernel-integral",
     ),
     Claim(
         f"{LABEL}/kernel-of-the-model", LABEL, 1498, "the model's kernel forgets like the power",
-        "The share of the model's own kernel that is gone after x grows like x at once, and what is left falls like "
-        "x^-(1 - 1/beta): the power kernel is right in both, up to constants.",
         MODEL_KERNEL, (Where("lambda_j = j^-beta"), INFINITE, at_most(_soon, 1), at_least(_long, 1)),
         of_infinite_size(model_kernel_rays), _model_kernel, beyond=_exchanged, role="own", instances=_shares,
         family="kernel-integral",

@@ -121,8 +121,6 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "sub:the_kernel_teacher_student_setup/physical-time", "sub:the_kernel_teacher_student_setup", 1367,
         "the functional scaling law in physical time",
-        "int K(T - t) g(t) gamma(t) dt over intrinsic time is int K(T(tau) - T(u)) g(T(u)) h phi(u)^2/b(u) du over "
-        "physical time: the learning rate comes squared. Tested with h = 1 and b = 4, derived for every h and b.",
         PHYSICAL_TIME[0], (measurements.POWERS, measurements.ALL_SMOOTH, *PHYSICAL_TIME[1]),
         lambda sample: measurements.measured_at("noise over intrinsic time", sample), _physical_time,
         derive=ansatz.physical_time, family="ansatz-quadrature",
@@ -130,8 +128,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "eq:numerical_LRD_form", "eq:numerical_LRD_form", 1471, "the loss as signal less the reduction by decay",
-        "The excess risk is of the order of T(k)^-s + M^-(s beta) - LRD(k); tested for M infinite, with any constants "
-        "between 1e-6 and 1e6. The noise of the first rate is dropped as bounded, and what is left is negative.",
         LOSS_PRINTED,
         (measurements.POWERS, measurements.ALL_SMOOTH, Where("LRD is the reduction by decay of the schedule"),
          INFINITE),
@@ -142,8 +138,6 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eq:numerical_LRD_form/corrected", "eq:numerical_LRD_form", 1471,
         "the loss as signal and noise of the first rate, less the reduction by decay",
-        "The functional is T(k)^-s + M^-(s beta) + (phi(0)/B) int K(T(k) - t) (sigma^2 + e(t)) dt - LRD(k), exactly: "
-        "the noise of the first rate stays, and is the larger part of the constant that a fit calls irreducible.",
         LOSS[0], (measurements.POWERS, measurements.ALL_SMOOTH, "M = oo", *LOSS[1]),
         of_infinite_size(_loss), _loss_corrected,
         derive=ansatz.loss_by_parts, role="corrected", family="ansatz-quadrature",

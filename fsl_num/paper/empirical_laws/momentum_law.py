@@ -112,7 +112,6 @@ def _momentum_drops(sample: Sample) -> Sharp:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         f"{LABEL}/momentum", LABEL, 1178, "the Momentum Law",
-        "L_0 + A S_1^-kappa - C S_2 with S_2 its double sum.",
         MOMENTUM, (ALL_STEPWISE, DROP, f"lambda = {joined(DECAYS)}"),
         located({"lambda": DECAYS})(lambda sample: _momentum()), _momentum_statement, regimes=("easy",), family="laws",
         instances=_momentum_instances,
@@ -120,8 +119,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         f"{LABEL}/momentum-drops", LABEL, 1182, "the Momentum Law is a reduction by decay",
-        "S_2 is one sum over the drops, each with the weight (1 - lambda^(k-j+1))/(1 - lambda): the shape of the loss "
-        "reduction by decay, with an exponential of the steps where the theory has a power of intrinsic time.",
         MOMENTUM_DROPS, (ALL_STEPWISE, DROP, f"lambda = {joined(DECAYS)}"),
         located({"lambda": DECAYS})(lambda sample: _momentum()), _momentum_drops,
         derive=ansatz.momentum_kernel, regimes=("easy",), role="own", family="laws",

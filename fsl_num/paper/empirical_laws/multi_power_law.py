@@ -162,9 +162,6 @@ def _step_instances(sample: Sample) -> list[dict[Any, Any]]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         f"{LABEL}/multi-power", LABEL, 1195, "the Multi-Power Law, as printed",
-        "The reduction by decay is C sum (eta_{i-1} - eta_i) G(eta_i^-kappa' S_i) with S_i = sum_{j=1}^i eta_j; tested "
-        "where the theory has such a law, kappa' = 0 and kappa'' = 1 - 1/beta. As printed, a drop counts in full at "
-        "once and nothing comes after it.",
         MULTI_POWER_PRINTED, (STEPPED, *LEFT),
         _label_noise,
         lambda sample: Sharp(_multi_power(sample, since="the start"), measurements.ONE_PASS), instances=_step_instances,
@@ -173,9 +170,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         f"{LABEL}/multi-power/corrected", LABEL, 1195, "the Multi-Power Law is the label noise of steps",
-        "With S_i = sum_{j=i}^k eta_j, as its authors have it, the Multi-Power Law with kappa' = 0, kappa'' = 1 - "
-        "1/beta is the reduction of label noise in the functional scaling law exactly, for any schedule given by "
-        "steps: nothing is approximated.",
         MULTI_POWER, (STEPPED, *LEFT),
         _label_noise, _multi_power_corrected,
         derive=ansatz.multi_power, role="corrected",
@@ -183,7 +177,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         f"{LABEL}/multi-power-definition", LABEL, 1188, "the Multi-Power Law",
-        "L_0 + A S_1^-kappa - LD(k) with S_i = sum_{j=i}^k eta_j, kappa' free.",
         MULTI_POWER_LAW, (measurements.ALL_STEPWISE, "kappa' = 0 and 0.4"),
         located({"kappa'": RATE_POWERS})(lambda sample: _multi_power_curves()), _multi_power_definition,
         instances=_multi_power_instances, regimes=("easy",), role="own",

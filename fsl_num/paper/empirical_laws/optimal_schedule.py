@@ -126,9 +126,6 @@ def _wsd_like(sample: Sample) -> Ranges:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eqn: FSL-optimization", "eqn: FSL-optimization", 1583, "the optimal schedule of the fitted ansatz",
-        "Among rates that never rise the minimiser keeps the peak for at least 65 % of the steps, ends below a "
-        "twentieth of it, and is better than cosine, WSD and 8-1-1 that end at a tenth. Tested with the constants as "
-        "fits give them, where c_3 is so large that the term T(i)^-s is not seen.",
         WSD_LIKE[0], (*FIT, "c_3 = 1e7", *WSD_LIKE[1]),
         _fitted(1e7, "the drop"), _wsd_like, regimes=("easy",), family="optimum",
         quoted=r"\quad \st\, \sum_{k=0}^{K-1} \delta_k \le \eta_0",
@@ -136,8 +133,6 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eqn: FSL-optimization/signal-at-the-drop", "eqn: FSL-optimization", 1583,
         "the optimal schedule of the ansatz where its signal counts",
-        "The same with c_3 = 1 and c_2 c_3 unchanged. The minimiser falls to a third of the peak within the first "
-        "steps: it is paid T(i)^-s for that drop, for good.",
         WSD_LIKE[0], (*FIT, "c_3 = 1", *WSD_LIKE[1]),
         _fitted(1.0, "the drop"), _wsd_like, regimes=("easy",), role="argument",
         corrected_by="eqn: FSL-optimization/signal-at-the-end", family="optimum",
@@ -145,7 +140,6 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eqn: FSL-optimization/signal-at-the-end", "eqn: FSL-optimization", 1583,
         "the optimal schedule with the signal at the end",
-        "With T(k)^-s for T(i)^-s, and T(k) - T(i-1), the minimiser is WSD-like for c_3 = 1 as well.",
         WSD_LIKE[0],
         (*FIT,
          Where("L_opt is that of c_2 (c_3 + T(k)^-s) sum (eta_(i-1) - eta_i)(1 - (1 + c_4 (T(k) - T(i-1)))^-gamma)"),
@@ -156,8 +150,6 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eqn: FSL-optimization/unbounded", "eqn: FSL-optimization", 1120,
         "over all schedules the ansatz has no minimum",
-        "One first step at rate r, then the peak: the ansatz falls like -r^-s as r goes to 0. The constraint that "
-        "rates never rise is needed for the ansatz; the functional itself does not need it.",
         UNBOUNDED, (Where("L(r) is the printed ansatz after a first step at rate r and others at 1"), "r <= 1/100"),
         early_drop_ray, role="own", family="optimum",
     ),

@@ -137,7 +137,6 @@ def _abel(sample: Sample) -> Sharp:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         f"{LABEL}/parts", LABEL, 1476, "the reduction by decay, integrated by parts",
-        "The three lines of LRD(k) are equal where phi is absolutely continuous.",
         REDUCTION[0], (measurements.POWERS, SCHEDULES(*measurements.SMOOTH[1:]), *REDUCTION[1]),
         lambda sample: measurements.measured_at("reduction as defined", sample, _decaying()), _parts,
         derive=ansatz.reduction_by_parts, family="ansatz-quadrature",
@@ -145,8 +144,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         f"{LABEL}/discretisation", LABEL, 1486, "the reduction by decay as a sum over the steps",
-        "The sum of (eta_{i-1} - eta_i) int_{T(i)}^{T(k)} K g dt misses the reduction of the same steps by a share "
-        "that falls like 1/K at a fixed intrinsic time, neither faster nor slower, for WSD with a linear decay.",
         DISCRETISED[0],
         (measurements.POWERS, *DISCRETISED[1], measurements.LINEAR_WSD, "T(k) = 200",
          "512 <= K <= 65536"),
@@ -157,8 +154,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         f"{LABEL}/discretisation-exact", LABEL, 1486, "the reduction by decay of steps, exactly",
-        "With T(i-1) in place of T(i) the sum is exact for every schedule given step by step, rising or falling, with "
-        "jumps: the drop of step i acts from its beginning on.",
         STEPS[0], (measurements.POWERS, STEPPED, *STEPS[1]),
         lambda sample: measurements.step_measurements(sample, True), _abel,
         derive=ansatz.abel_summation, role="stronger", strengthens=f"{LABEL}/discretisation",

@@ -111,7 +111,6 @@ def _eight_one_one_statement(sample: Sample) -> Sharp:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "sec:CLRS/cosine", "sec:CLRS", 1207, "the cosine schedule, as printed",
-        "With rho = 0.1 the rate (1 + rho)/2 + (1 - rho)/2 cos((k-1)/(K-1)) of the peak ends at a tenth.",
         COSINE_PRINTED, ENDS,
         _located(lambda sample: ends_of(COSINE_PRINTED)), _ends, regimes=("easy",),
         corrected_by="sec:CLRS/cosine/corrected", instances=_cosine_instances,
@@ -119,7 +118,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "sec:CLRS/cosine/corrected", "sec:CLRS", 1207, "the cosine schedule",
-        "With pi (k-1)/(K-1) in the cosine it begins at the peak and ends at rho times the peak.",
         COSINE, ENDS,
         _located(lambda sample: ends_of(COSINE)), _ends, regimes=("easy",),
         instances=_cosine_instances,
@@ -127,7 +125,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "sec:CLRS/8-1-1", "sec:CLRS", 1211, "the schedule 8-1-1",
-        "The peak up to step 0.8 K, over sqrt(10) up to 0.9 K and over 10 up to K.",
         EIGHT_ONE_ONE, (f"K = {joined(DIVIDED)}",),
         located({"K": DIVIDED})(_eight_one_one),
         _eight_one_one_statement, instances=_eight_one_one_instances, regimes=("easy",),

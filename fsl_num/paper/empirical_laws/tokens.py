@@ -60,7 +60,6 @@ def _batches(sample: Sample) -> list[dict[Any, Any]]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "appendix:llm_pre-training/tokens", "appendix:llm_pre-training", 1568, "steps, batch and tokens",
-        "33,907 steps of batches of 288 are 20B tokens: with sequences of 2048 tokens, which are not printed.",
         TOKENS[0], TOKENS[1],
         lambda sample: Located([(("33,907 steps", 20e9), float(STEPS * BATCH * LENGTH))],
                                {"D": 20e9, "K": STEPS, "B": BATCH, "L": LENGTH}), _tokens_statement,
@@ -70,7 +69,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "fig:different-step-fit-lrs", "fig:different-step-fit-lrs", 1699, "steps of 10B to 80B tokens, as printed",
-        "17k, 34k, 68k and 134k steps are 10B, 20B, 40B and 80B tokens, all numbers rounded as printed.",
         token_steps(134000), (equals(B, 288), equals(_length, 2048)),
         lambda sample: _steps(134e3), _steps_statement, regimes=("easy",), instances=_batches,
         corrected_by="fig:different-step-fit-lrs/corrected", family="tokens",
@@ -78,7 +76,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "fig:different-step-fit-lrs/corrected", "fig:different-step-fit-lrs", 1699, "steps of 10B to 80B tokens",
-        "The last is 136k steps.", token_steps(136000),
+        token_steps(136000),
         (equals(B, 288), equals(_length, 2048)),
         lambda sample: _steps(136e3), _steps_statement, regimes=("easy",),
         instances=_batches, role="corrected", family="tokens",

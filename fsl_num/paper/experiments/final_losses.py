@@ -106,8 +106,6 @@ def wsd_over_cosine(*peaks: float) -> Located:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "sec: experiments/final-losses", "sec: experiments", 1096, "the final losses of three schedules",
-        "With peak rates of the data-optimal orders the final risk of SGD is half of the law from below, by 2 % at "
-        "most, and WSD is best, then exponential decay, then the constant schedule.",
         AllOf((*OF_LAW, *BEST)),
         (*HARD, "M = N = oo", Where("F(D) is the functional law at the end"), SCHEDULES("constant", "exp-decay", "wsd"),
          equals(PEAK_RATE, Rational(1, 20)), equals(CONSTANT_RATE, PEAK_RATE / D ** Rational(1, 3)),
@@ -119,9 +117,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "sec: experiments/wsd-against-cosine", "sec: experiments", 1081, "WSD ends below cosine at a small peak rate",
-        "WSD has the higher loss in its stable phase, and the lower one at the end, with the decay in the last fifth "
-        "and both schedules down to a tenth: at the peak rate 0.01, where what is not yet learned outweighs the noise. "
-        "The peak rate of the paper is not printed; at 0.05 and 0.2 cosine ends lower.",
         BELOW_COSINE,
         (*HARD, equals(PEAK_RATE, Rational(1, 100)), "M = N = 128", "K = 10000"), lambda sample: wsd_over_cosine(0.01),
         lambda sample: Ranges(WSD_BELOW, _WRONG_WSD, formulas=(BELOW_COSINE,)),

@@ -179,8 +179,6 @@ def _fitted(form: str, sample: Sample) -> list[dict[Any, Any]]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         f"{LABEL}/average", LABEL, 1383, "the average of 200 runs",
-        "The average of 200 runs follows the exact risk within its standard errors, which are below a tenth of it: "
-        "what the fits as printed miss is not the sampling.",
         AVERAGE,
         (*HARD, "M = N = 128", "K = 1000", Where("R(r, k) is the risk of run r; deviation(k) is their standard error")),
         lambda sample: average(sample.seed), lambda sample: Ranges(AVERAGED, _WRONG_AVERAGE, formulas=(AVERAGE,)),
@@ -191,8 +189,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         f"{LABEL}/fit", LABEL, 1375, "the fit of three constants, as printed",
-        "The three-term law with the powers T(k)^-s, (1 + t)^-s and (1 + t)^-(2 - 1/beta), its constants fitted by "
-        "least squares to every step, gives the risk of SGD within a tenth at every step.",
         FIT_PRINTED,
         (*SETTING, GRID_OF_FIGURE), fits, lambda sample: Ranges(PRINTED_FIT), corrected_by=f"{LABEL}/fit/corrected",
         family="fits", instances=partial(_fitted, "printed"),
@@ -200,16 +196,12 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         f"{LABEL}/fit/corrected", LABEL, 1375, "the fit of three constants with the model's own sums",
-        "With e_M and K_M for their powers the fit is within a twentieth at every step, first steps included, and c_1 "
-        "and c_3 come out as the 1/2 of the theory. c_2 is not identified by one curve: it comes out between 0.1 below "
-        "and 1.",
         FIT_OF_MODES,
         (*SETTING, GRID_OF_FIGURE), fits, lambda sample: Ranges(MODES_FIT, _WRONG_MODES), role="corrected",
         family="fits", instances=partial(_fitted, "modes"),
     ),
     Claim(
         f"{LABEL}/nothing-fitted", LABEL, 1375, "the law with nothing fitted",
-        "Half of the law with e_M and K_M is the risk of SGD from below at every step, and never by more than 8 %.",
         AllOf(UNFITTED_BOUNDS),
         (*SETTING, GRID_OF_FIGURE), fits, _unfitted, role="own", family="fits",
     ),

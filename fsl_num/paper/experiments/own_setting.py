@@ -94,9 +94,6 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "sec: experiments/own-setting", "sec: experiments", 1371,
         "the functional scaling law at the sizes of the paper's experiments",
-        "With M = N = 128, sigma = 3 and B = 1 the excess risk stays within constants of e_M(T) + sigma^2 N(phi) for "
-        "constant, exponential, stable-then-decay and cosine schedules from 1e2 to 1e9 steps. N = M leaves no "
-        "approximation error, so N - M >~ M, asked by the theorems, does not hold here and is not needed.",
         same_order(E, OWN_LAW),
         ("M = N = 128", "sigma = 3", "B = 1",
          Where("N(phi) is the noise over sigma^2; c is gamma_max/2 times the trace of infinitely many features"),

@@ -233,9 +233,6 @@ RATIOS = Where("ratio_label and ratio_signal are 2 E over the law, with noise or
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "best-constants", "ineq: inf_sum", 732, "the best constants between the risk and the law",
-        "With law = delta_M + e_M + int K_M gamma (e_M + sigma^2): law <= 2 E <= A law for every schedule "
-        "with gamma <= gamma_max, A = sup_u R(u)/(gamma_max K_M(u)), R the resolvent of gamma_max K_M. The lower "
-        "constant is reached as gamma tends to 0; A for a signal that ends at once and constant gamma_max.",
         AllOf(OF_TWICE),
         (MODEL, *VOLTERRA, Where("A is sup R(u)/(gamma_max K_M(u)) over u, R the resolvent"),
          "c = 0.2 and 0.45", "sigma^2 = 0 and 1e6", SCHEDULES("adversary"),
@@ -245,8 +242,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "best-constants/limits", "ineq: inf_sum", 732, "the risk over the law at constant rates, to many digits",
-        "For constant gamma, M infinite and t to infinity 2 E/law tends to 1/(1-c) for label noise, to 1/(1-c^2) for "
-        "the signal when s < 2 - 1/beta, and to 1/(1-c)^2 when s > 2 - 1/beta; c = gamma tr(H)/2.",
         AllOf(LIMITS),
         (MODEL, INFINITE, SCHEDULES("constant"), RATIOS, "c = 0.1, 0.5, 0.8", "t = 1e24", exact_powers(AS_A_POWER),
          at_least(Abs(s - 2 + 1 / beta), Rational(1, 8))),
@@ -254,9 +249,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "ass:fsl/threshold", "ass:fsl", 472, "how small the learning rate has to be",
-        "For constant gamma and M infinite the law holds for every c = gamma tr(H)/2 < 1; its constant grows like "
-        "1/(1-c) for label noise and for s < 2 - 1/beta, like 1/(1-c)^2 for s > 2 - 1/beta. 'Sufficiently small' is "
-        "c < 1; at c = 1 the risk is no longer bounded by the law.",
         AllOf(THRESHOLDS),
         (MODEL, INFINITE, SCHEDULES("constant"), RATIOS, "t = 1e40", exact_powers(AS_A_POWER),
          at_least(Abs(s - 2 + 1 / beta), Rational(1, 8))),

@@ -114,8 +114,6 @@ def _general_mutants(sample: Sample) -> dict[str, Statement]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "thm: fsl-general-noise", "thm: fsl-general-noise", 549, "every noise: the law in the window, bounds beyond",
-        "For t <= c M^beta the law holds with K_infinity and e_infinity; for t >= c M^beta the risk lies between the "
-        "law with K_M and the law with K_infinity, up to constants that do not depend on sigma.",
         AllOf((IN_WINDOW, FROM_BELOW, FROM_ABOVE)),
         (*GIVEN, "sigma >= 0"), _general_measured, _general, _general_mutants,
         depends=("approximation-error", "lemma:convolution-kernel", "prop:fsl-weak-upper-bound"), family=FAMILY,
@@ -124,9 +122,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "thm: fsl-general-noise/all-times", "thm: fsl-general-noise", 549, "the law with K_M: all t, all s, all noise",
-        "For every s > 0, every sigma >= 0 and every t >= 0 the risk is of the order of the law with K_M and e_M: one "
-        "statement that contains the theorems on general, constant and zero label noise and, with K_M, the hard "
-        "regime; no condition on sigma, on s or on t is needed.",
         IS_LAW,
         (*GIVEN, "0 <= sigma^2 <= 1e60", "4 <= t <= 100 M^beta"), lambda sample: all_rays(sample),
         functional_law,
@@ -137,7 +132,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "prop:fsl-weak-upper-bound", "prop:fsl-weak-upper-bound", 2211, "the upper bound with K_infinity, all t",
-        "The risk is at most of the order M^-(s beta) + e_M(t) + int K_infinity (e_M + sigma^2) gamma, for all t.",
         WEAK,
         (*GIVEN, "sigma >= 0", "t > 0"),
         lambda sample: (*window(sample), *balanced(sample), *loud(sample)),
@@ -149,8 +143,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "eqn:fsl-intro", "eqn:fsl-intro", 165, "the law of the introduction, inside the window",
-        "The conditions that the introduction leaves open can be t <= c M^beta, for every s and sigma (or, for all t, "
-        "those of the corrected theorem on hard tasks). With label noise it is checked up to t = 0.3 M^beta.",
         IS_POWERS, (*GIVEN, "t <= 3 M^beta"), window,
         lambda sample: functional_law(sample, IS_POWERS),
         lambda sample: {f"without {term}": without(sample, term, IS_POWERS) for term in ("e_inf", "label_inf")},
@@ -161,9 +153,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "critical-time", "thm: fsl-general-noise", 577, "at the critical time the signal has reached its limit",
-        "e_M(c M^beta) is of the order M^-(s beta). Where lambda_M = c_M M^-beta the last mode is left "
-        "exp(-2 c c_M) of itself: for c_M = 2 the constant at c is that of 2 c, and over other spectra it is "
-        "checked up to t = 2 M^beta.",
         AT_CRITICAL,
         (MODEL, "M^beta/4 <= t <= 4 M^beta", UP_TO_CONSTANTS),
         _critical, partial(window_law, AT_CRITICAL),

@@ -207,10 +207,6 @@ def _shares(equation: MeshEquation, peak: float) -> list[tuple[str, Array]]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "thm: fsl-hard-regime/constants", "thm: fsl-hard-regime", 484, "hard tasks: both bounds with their constants",
-        "For s <= 1 - 1/beta, every sigma >= 0, every schedule below gamma_max and all t, with L the law of infinitely "
-        "many features: 2 E is at least L over 1 + gamma_max tau_M (e_infinity(0) + sigma^2)/(2 delta_M), tau_M the "
-        "trace of the modes beyond M, and at most (delta_M + L)/(1 - c), c = gamma_max tr(H_M)/2. The 1 of the first "
-        "and the whole second are attained; the second term of the first is at most twenty times too large.",
         STATED,
         (MODEL, *VOLTERRA, "s <= 1 - 1/beta",
          "c = 0.05, 0.9, 5e-22, 9e-21", "sigma^2 = 0, 1, 1e12, 1e30", "M = 1, 30, 1e8",

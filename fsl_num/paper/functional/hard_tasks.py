@@ -142,8 +142,6 @@ def _infinite_mutants(sample: Sample) -> dict[str, Statement]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "thm: fsl-hard-regime", "thm: fsl-hard-regime", 484, "hard tasks: the law with the powers of 1 + t, all t",
-        "For s <= 1 - 1/beta and any sigma >= 0 the law with K_infinity and e_infinity holds for all t, with constants "
-        "that serve every sigma.",
         IS_POWERS, (*GIVEN, "s <= 1 - 1/beta", "sigma >= 0", "t >= 0"),
         lambda sample: (*balanced(sample), *aside(sample)), lambda sample: functional_law(sample, IS_POWERS),
         _infinite_mutants, regimes=HARD,
@@ -152,9 +150,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "thm: fsl-hard-regime/corrected", "thm: fsl-hard-regime", 484, "hard tasks: as long as the noise is bounded",
-        "For s <= 1 - 1/beta the law with K_infinity and e_infinity holds for all t, uniformly in "
-        "sigma^2 <= C M^(beta-1-s beta); the power of M is at least 0, so sigma^2 <= C is enough. Checked to "
-        "1e4 M^beta.",
         IS_POWERS,
         (*GIVEN, "s <= 1 - 1/beta", f"sigma^2 <= C M^(beta-1-s beta), C = {LOUDEST:.0f}",
          "t >= 0"),
@@ -165,8 +160,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "thm: fsl-hard-regime/fixed-noise", "thm: fsl-hard-regime", 484, "hard tasks: each noise with its constants",
-        "For s <= 1 - 1/beta and a fixed sigma (1, and 30) the law with K_infinity and e_infinity holds for all t: so "
-        "the theorem reads where its constants may depend on sigma. Checked to 1e4 M^beta.",
         IS_POWERS,
         (*GIVEN, "s <= 1 - 1/beta", "sigma the same along a ray", "t >= 0"),
         fixed_rays,
@@ -177,9 +170,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "thm: fsl-hard-regime/noise-limit", "thm: fsl-hard-regime", 484, "how the law with K_infinity fails",
-        "After a burst of noise the law with K_infinity exceeds the risk by a factor of the order "
-        "sigma^2 M^(s beta - beta + 1), at t = 100 M^beta and sigma^2 above M^(beta-1-s beta) and M^-beta, for every "
-        "s: what the M features have forgotten exponentially, K_infinity still remembers.",
         Formula(functional(INFINITE_PAIR) / E, "~", sigma**2 * M ** (s * beta - beta + 1)),
         (*EXACT, SCHEDULES("burst then zero"), "t = 100 M^beta",
          exact_powers("over other spectra the same factor is measured by any-noise, from both sides"),
@@ -190,9 +180,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "thm: fsl-hard-regime/any-noise", "thm: fsl-hard-regime", 484, "hard tasks: every noise, with its constant",
-        "For s <= 1 - 1/beta, every sigma >= 0, every schedule below gamma_max and all t the risk is at least c times "
-        "the law with K_infinity over 1 + sigma^2 gamma_max M^(s beta - beta + 1). No smaller denominator would do: "
-        "where the second term is large, a burst of noise at gamma_max leaves a risk of that order at t = 100 M^beta.",
         AllOf((ATTAINED, AT_MOST)),
         (*GIVEN, "s <= 1 - 1/beta", "sigma >= 0",
          SCHEDULES("constant", "step down", "burst then zero")),

@@ -283,7 +283,6 @@ def _attained(sample: Sample) -> dict[str, Statement]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eq:Ke-gap", "eq:Ke-gap", 2348, "what K_infinity adds to the noise of the signal",
-        "int_0^t (K_infinity - K_M)(t-z) e_M(z) gamma dz is at most of the order M^max(-s beta, 1-2 beta).",
         order_at_most(gap(GAMMA(z), with_signal=True), SIZE ** Max(-s * beta, 1 - 2 * beta)),
         (MODEL, "gamma <= 1", "t >= 0", UP_TO_CONSTANTS),
         all_times,
@@ -296,8 +295,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "eq:Ke-gap/sharp", "eq:Ke-gap", 2348, "the true order of that gap",
-        "The largest gap (gamma constant, t of the order M^beta) is of the order M^max(1-beta-s beta, 1-2 beta), with "
-        "a factor log M at s = 1: smaller than the printed bound by M^(beta-1) for s <= 1.",
         same_order(SIGNAL_GAP, GAP_ORDER),
         (MODEL, "gamma = 1", "M^beta <= t <= 10 M^beta",
          UP_TO_CONSTANTS),
@@ -307,8 +304,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "eq:Ke-gap/argument", "eq:Ke-gap", 2371, "the middle line of the proof at s = 1",
-        "M^(1-2 beta) sum_{j<=M} j^(beta-s beta-1) is at most of the order M^max(1-s beta-beta, 1-2 beta), for s = 1 "
-        "as well.",
         MIDDLE, (MODEL, equals(s, 1), exact_powers("one spectrum is enough to refute it")),
         lambda sample: partial_sum_rays(sample.point[1]),
         lambda sample: power_of_size(signal_gap_order(sample), "upper"), moved=at_one, regimes=("easy",),
@@ -318,8 +313,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "eq:Ke-gap/at-one", "eq:Ke-gap", 2371, "the gap at s = 1 with its logarithm",
-        "At s = 1 and t of the order M^beta the gap is of the order M^(1-2 beta) log M, which is still below "
-        "M^-(s beta) = M^-beta.",
         same_order(SIGNAL_GAP, SIZE ** (1 - 2 * beta) * log(SIZE)),
         (MODEL, equals(s, 1), "gamma = 1", "M^beta <= t <= 10 M^beta",
          UP_TO_CONSTANTS),
@@ -330,7 +323,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "eq:Ksigma-gap", "eq:Ksigma-gap", 2400, "what K_infinity adds to the label noise",
-        "int_0^t (K_infinity - K_M)(t-z) gamma dz is at most of the order gamma_max M^(1-beta).",
         order_at_most(gap(GAMMA(z), with_signal=False), SIZE ** (1 - beta)),
         (MODEL, "s <= 1 - 1/beta", "gamma <= 1", "t >= 0", UP_TO_CONSTANTS),
         lambda sample: with_slower(noise_gap_rays(sample, early=True)),
@@ -339,7 +331,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "eq:Ksigma-gap/sharp", "eq:Ksigma-gap", 2400, "the same in both directions, for every s",
-        "For constant gamma the gap is of the order gamma M^(1-beta) from t = M^beta on; no condition on s is needed.",
         same_order(NOISE_GAP, SIZE ** (1 - beta)),
         (MODEL, "gamma = 1", "t >= M^beta", UP_TO_CONSTANTS), noise_gap_rays,
         role="stronger", strengthens="eq:Ksigma-gap", family="gaps", instances=_noise_gaps,
@@ -347,8 +338,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "eq:Ksigma-gap/exact", "eq:Ksigma-gap", 2400, "the supremum of the gap in closed form",
-        "The supremum over t and gamma <= 1 is half of the sum of the eigenvalues beyond M, of every spectrum: of "
-        "exact powers zeta(beta, M + 1)/2, else only of the order M^(1-beta).",
         equals(Integral(Sum(j ** (-2 * beta) * exp(-2 * t * j**-beta), (j, SIZE + 1, oo)), (t, 0, oo)),
                Sum(j**-beta / 2, (j, SIZE + 1, oo))),
         (MODEL, "beta >= 4/3", exact_powers("the zeta function is theirs")),

@@ -93,7 +93,6 @@ def noisy(sample: Sample) -> dict[str, list[Ray]]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "thm:fsl-const-noise", "thm:fsl-const-noise", 591, "label noise of order 1 or more: the law with K_M, all t",
-        "For sigma >= c the risk is of the order of the law with K_M and e_M, for every s > 0 and t >= 0.",
         IS_LAW, (*GIVEN, "1 <= sigma^2 <= 1e60", "t >= 0"),
         lambda sample: [ray for ray in all_rays(sample) if loud(ray)], functional_law, dropped("delta", "e", "label"),
         beyond=lambda sample: {"sigma^2 below 1": [ray for ray in all_rays(sample) if not loud(ray)],
@@ -103,7 +102,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "thm:fsl-const-noise/any-noise", "thm:fsl-const-noise", 591, "the same for label noise as small as you like",
-        "The hypothesis sigma >= c is not needed: the law holds for sigma^2 from 1e-60 on, and for sigma = 0.",
         IS_LAW, (*GIVEN, "0 <= sigma^2 <= 1", "t >= 0"),
         lambda sample: [ray for ray in all_rays(sample) if not loud(ray) or "to zero" in ray.name],
         lambda sample: functional_law(sample, kernel=decided(sample)), dropped("delta", "e"), role="stronger",
@@ -112,8 +110,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "thm:fsl-zero-noise", "thm:fsl-zero-noise", 607, "no label noise, s <= 2 - 1/beta: the law with K_M, all t",
-        "For sigma = 0 and 0 < s <= 2 - 1/beta (samples beyond are checked at the end s = 2 - 1/beta) the risk is of "
-        "the order of the law with K_M and e_M for all t.",
         SILENT,
         (*GIVEN, "sigma = 0", "0 < s <= 2 - 1/beta", "t >= 0"),
         silence, lambda sample: functional_law(sample, SILENT, kernel=False),
@@ -123,8 +119,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "thm:fsl-zero-noise/any-difficulty", "thm:fsl-zero-noise", 607, "no label noise: the same for every s > 0",
-        "The hypothesis s <= 2 - 1/beta is not needed: tested for s >= 5/2 - 1/beta, where the mini-batch noise of the "
-        "signal leads.",
         SILENT,
         (*GIVEN, "sigma = 0", "s > 2 - 1/beta", "t >= 0"), silence,
         lambda sample: functional_law(sample, SILENT), dropped("delta", "e", "batch"), moved=past_two,
@@ -135,8 +129,6 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "thm:fsl-zero-noise/batch-term", "thm:fsl-zero-noise", 607,
         "up to s = 2 - 1/beta the convolution is not needed",
-        "For sigma = 0 and s <= 2 - 1/beta the term int K_M e_M gamma adds no order: the risk is of the order "
-        "M^-(s beta) + e_M(t) for all t and every schedule.",
         ONLY_LEARNED,
         (*GIVEN, "sigma = 0", "0 < s <= 2 - 1/beta", "t >= 0"),
         silence, lambda sample: functional_law(sample, ONLY_LEARNED, kernel=False), dropped("delta", "e"),
@@ -145,8 +137,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "thm:fsl-zero-noise/zero-difficulty", "thm:fsl-zero-noise", 611, "the printed end s = 0",
-        "The theorem is stated for s in [0, 2 - 1/beta]; at s = 0 and t = 0 it says that the risk is of the order "
-        "1 + e_M(0) whenever N - M >= c M.",
         same_order(E, AT_START),
         (MODEL_AT_ZERO, "s = 0", "N = 2^M",
          exact_powers("one spectrum is enough to refute it")), lambda sample: zero_rays(),
@@ -157,8 +147,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "thm:fsl-zero-noise/zero-difficulty-risk", "thm:fsl-zero-noise", 611, "the risk at s = 0 grows with N",
-        "At s = 0 the risk at t = 0 is of the order log N, whatever M: for N = 2^M of the order M, for N infinite it "
-        "is infinite. The theorem needs s > 0, as its source condition says.",
         AllOf((equals(2 * E, Sum(1 / j, (j, 1, N))), RISK_AT_START)),
         (MODEL_AT_ZERO, "s = 0", "N = 2^M",
          exact_powers("targets up to constants change the sum by these alone")), lambda sample: zero_rays(),

@@ -109,8 +109,6 @@ def _traces(sample: Sample) -> list[dict[Any, Any]]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "cor: contraction/longer", "cor: contraction", 769, "the subconvolution reaches to M^(2 beta)",
-        "(K_M * K_M)(t)/K_M(t) is of the order tr(H_M) + t M^(-2 beta) for all t >= M^beta: it stays bounded up to "
-        "t = M^(2 beta), not only up to M^beta, and grows like t beyond, where one mode is left.",
         LONGER,
         (MODEL, "M^beta <= t <= 1e12 M^(2 beta)", "beta >= 2",
          exact_powers("where the last eigenvalues are equal a share of M of them is left, and t M^(1 - 2 beta) stands "

@@ -210,8 +210,6 @@ def _steep(s: Any, beta: Any) -> tuple[Any, Any]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "ineq: inf_sum", "ineq: inf_sum", 732, "the solution as a series of powers of T",
-        "f is the sum of the series g + T g + T^2 g + ...; what the terms after T^n g add is at most c^(n+1)/(1-c) "
-        "sup g, c = gamma_max tr(H)/2.",
         SERIES,
         (MODEL, SCHEDULES("constant"), Where("f is twice the excess risk; c is gamma tr(H)/2; g_max is sup g"),
          "c = 0.2", "t = 1000, M = 50", "n = 2, 4 and 8",
@@ -221,7 +219,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "sec: proof_sketch/neumann", "sec: proof_sketch", 792, "higher powers of T against the first",
-        "For t <= M^beta T^(k+1) g is at most C gamma_max T^k g for k = 1, 2, uniformly in M.",
         order_at_most(POWER(k + 1, t) / POWER(k, t), G_MAX),
         (MODEL, at_least(t, 4), SCHEDULES("constant", "step down", "oscillation"), "sigma = 0 and 1", UP_TO_CONSTANTS),
         sketch_rays, _sketch, lambda sample: {"of that order": _sketch(sample, "both")}, role="argument",
@@ -229,9 +226,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "sec: proof_sketch/contraction-constant", "sec: proof_sketch", 792, "the pointwise contraction is gamma tr(H)",
-        "Without label noise, for s >= 5/2 - 1/beta and constant gamma, T^2 g/T g tends to gamma tr(H), twice the "
-        "factor gamma tr(H)/2 by which T shrinks the largest value: the sketch needs the constant of "
-        "the subconvolution.",
         TWICE,
         (MODEL, "sigma = 0", "s >= 5/2 - 1/beta", SCHEDULES("constant"), "beta >= 3/2",
          "M = 1e40, t = 1e6", exact_powers(AS_A_POWER)),

@@ -85,9 +85,6 @@ def _closure(sample: Sample) -> Between:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "thm:volterra-topm", "thm:volterra-topm", 2086, "the risk and the right side of the Volterra equation",
-        "For Gaussian features E lies between 1/2 and 2 times delta_M + e_M + int K_M gamma (E + sigma^2), at every t "
-        "and for every rate, small or not: the constants are those of rho_- = 1, rho_+ = 2 and of E for 2 E, whatever "
-        "the spectrum.",
         AllOf(CLOSURE),
         (MODEL, FEATURES("gaussian"), Where("M^-(s beta) is delta_M"), Where("c is gamma tr(H)"),
          "M = 1, 30, 1000", at_most(Symbol("c", positive=True), Rational(999, 1000)),

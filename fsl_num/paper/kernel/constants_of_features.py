@@ -92,9 +92,6 @@ def power_rays(sample: Sample) -> Mapping[str, list[Ray]]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "ass:capacity/powers-up-to-constants", "ass:capacity", 318, "the parts of the laws for spectra up to constants",
-        "For eigenvalues and targets that are powers only up to factors between 1/2 and 2 the signal, the kernel, the "
-        "noise of a falling rate and the approximation error have the same orders, of which the laws are made. Their "
-        "constants need not converge any more: they may go on oscillating with the logarithm of t or M.",
         AllOf(tuple(POWERS.values())), (*FREE, at_least(t, 1), "t <= (M/256)^beta"),
         power_rays, lambda sample: Joint({name: order_statement(formula, sample) for name, formula in POWERS.items()}),
         role="own",

@@ -166,14 +166,12 @@ def _gap_mutants(sample: Sample) -> dict[str, Statement]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "approximation-error", "approximation-error", 845, "the approximation error is of the order M^-(s beta)",
-        "delta_M is of the order M^-(s beta) as long as N - M is at least of the order of M.",
         BEYOND, (MODEL, "N >= 2 M"), approximation_rays, derive=approximation_bounds, instances=_sums,
         beyond=lambda sample: {"N = M + 1": one_feature_more_rays(sample)},
         quoted=r"\eqsim M^{-s\beta}, \text{ if } N - M \gtrsim M",
     ),
     Claim(
         "approximation-error/one-more", "approximation-error", 845, "without N - M >~ M the order is another",
-        "With N = M + 1 the approximation error is of the order M^-(1 + s beta): the hypothesis N - M >~ M is needed.",
         NEXT, (MODEL, equals(N, M + 1)), one_feature_more_rays,
         instances=lambda sample: [{**known, N: known[M] + 1} for known in _sums(sample)],
         beyond=lambda sample: {"N from 2 M on": approximation_rays(sample)},
@@ -182,8 +180,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "lemma:em-gap", "lemma:em-gap", 2027, "the features beyond M carry at most M^-(s beta) of the signal",
-        "e_infinity(t) - e_M(t) <= C M^-(s beta) at every t, and so e_M + delta_M is of the order "
-        "e_infinity + M^-(s beta).",
         AllOf((GAP, COMPLETED)), (MODEL, "t >= 0"),
         lambda sample: {"gap": gap_rays(sample), "consequence": completed_signal_rays(sample)},
         _gap, _gap_mutants, derive=lambda: (signal_gap(), *approximation_bounds()),
@@ -192,7 +188,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "approximation-error/sharp", "approximation-error", 845, "the constant of the approximation error",
-        "With N infinite, delta_M M^(s beta) tends to 1/(s beta), within a factor 1 - s beta/M.",
         AllOf((at_most((M + 1) ** (-s * beta) / (s * beta), Sum(j ** (-1 - s * beta), (j, M + 1, oo))),
                at_most(Sum(j ** (-1 - s * beta), (j, M + 1, oo)), M ** (-s * beta) / (s * beta)))),
         (MODEL,), _approximation_measured, _approximation,

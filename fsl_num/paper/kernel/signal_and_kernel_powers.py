@@ -119,7 +119,6 @@ def _infinite_measured(sample: Sample) -> Located:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lemma:ke-power/signal-window", "lemma:ke-power", 1959, "the signal falls like t^-s inside the window",
-        "e_M(t) is of the order of t^-s for 1 <= t <= M^beta, uniformly in M.",
         SIGNAL_ORDER, (MODEL, *WINDOW),
         lambda sample: window_rays(the_signal(sample), sample, sample.point[0]), partial(window_law, SIGNAL_ORDER),
         instances=lambda sample: at_places(SIGNAL_ORDER, the_signal(sample)),
@@ -128,7 +127,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "lemma:ke-power/kernel-window", "lemma:ke-power", 1959, "the kernel falls like t^-(2-1/beta) inside the window",
-        "K_M(t) is of the order of t^-(2-1/beta) for 1 <= t <= M^beta, uniformly in M.",
         KERNEL_ORDER, (MODEL, *WINDOW),
         lambda sample: window_rays(the_kernel(sample), sample, kernel_power(sample)), partial(window_law, KERNEL_ORDER),
         instances=lambda sample: at_places(KERNEL_ORDER, the_kernel(sample)),
@@ -137,7 +135,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "lemma:ke-power/signal-bound", "lemma:ke-power", 1953, "the signal is at most of the order t^-s at all times",
-        "e_M(t) <= C t^-s for every t > 0 and every M, C depending on s and beta only.",
         order_at_most(signal(), t**-s), (MODEL, "t > 0"),
         lambda sample: everywhere_rays(the_signal(sample), sample, sample.point[0]),
         instances=lambda sample: at_places(SIGNAL_ORDER, the_signal(sample)),
@@ -146,7 +143,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "lemma:ke-power/kernel-bound", "lemma:ke-power", 1953, "the kernel is at most t^-(2-1/beta) at all times",
-        "K_M(t) <= C t^-(2-1/beta) for every t > 0 and every M, C depending on beta only.",
         order_at_most(forgetting_kernel(), t ** (1 / beta - 2)), (MODEL, "t > 0"),
         lambda sample: everywhere_rays(the_kernel(sample), sample, kernel_power(sample)),
         instances=lambda sample: at_places(KERNEL_ORDER, the_kernel(sample)),
@@ -155,13 +151,11 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "lemma:ke-power/infinite", "lemma:ke-power", 544, "infinitely many features: powers of 1 + t from t = 0 on",
-        "e_infinity(t) is of the order (1+t)^-s and K_infinity(t) of the order (1+t)^-(2-1/beta) for all t >= 0.",
         AllOf(INFINITE_ORDERS), (MODEL, "M = oo", "t >= 0"), _infinite_measured, _infinite, instances=_infinite_sums,
         quoted=r"$e_\infty(t) \eqsim e(t)$ and $\cK_\infty(t) \eqsim \cK(t)$ for $t \geq 0$",
     ),
     Claim(
         "lemma:ke-power/signal-sharp", "lemma:ke-power", 1953, "the constant of the signal",
-        "e_infinity(t) t^s tends to Gamma(s)/(beta 2^s), with an exponentially small rest.",
         Formula(signal(size=oo), "expands", gamma(s) / (beta * 2**s * t**s), t, oo), (MODEL,),
         lambda sample: [({"t": time}, spectrum.signal(time, *point_with_digits(sample), digits=DIGITS))
                         for time in TIMES],
@@ -171,7 +165,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "lemma:ke-power/kernel-sharp", "lemma:ke-power", 1953, "the constant of the kernel",
-        "K_infinity(t) t^(2-1/beta) tends to Gamma(2-1/beta)/(beta 2^(2-1/beta)), with an exponentially small rest.",
         Formula(forgetting_kernel(size=oo), "expands",
                 2 ** (1 / beta - 2) * t ** (1 / beta - 2) * gamma(2 - 1 / beta) / beta, t, oo), (MODEL,),
         _kernel_measured,
@@ -181,7 +174,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "lemma:ke-power/crossover", "lemma:ke-power", 1959, "the kernel at the edge of the window",
-        "K_M(t) is (2t)^(1/beta-2) Gamma(2-1/beta, 2t/M^beta)/beta within exp(-2) t^-2, for every M and t.",
         within(forgetting_kernel(), (2 * t) ** (1 / beta - 2) * uppergamma(2 - 1 / beta, 2 * t * M**-beta) / beta,
                exp(-2) * t**-2),
         (MODEL, "t > 0"), _crossover_measured, _crossover, derive=lambda: finite_kernel().derivation,

@@ -79,8 +79,6 @@ def _stable_identity(sample: Sample) -> Statement:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lem: wsd-stable-noise", "lem: wsd-stable-noise", 3489, "what the decay phase leaves of the stable phase",
-        "int_0^infinity K_M(T_2 + t) dt, the sum over the modes that it is, is at most C min{M, T_2^(1/beta)}/T_2 for "
-        "every T_2 > 0 and M.",
         LEFT_OVER, (MODEL, "T_2 > 0"),
         _stable_order_measured, lambda sample: Joint(_bounds(sample)), _attained, derive=stable_order,
         instances=lambda sample: rays.at_places(LEFT_OVER, stable_phase(sample), T2),
@@ -89,7 +87,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "lem: wsd-stable-noise/identity", "lem: wsd-stable-noise", 3499, "the stable phase as a sum over modes",
-        "int_0^infinity K_M(T_2 + t) dt = sum_j (lambda_j/2) exp(-2 lambda_j T_2).",
         equals(Integral(forgetting_kernel(T2 + t), (t, 0, oo)), stable_sum()),
         (MODEL, "T_2 > 0, M < oo"), stable_phase_integral, _stable_identity,
         derive=lambda: stable_phase_noise().derivation,
@@ -97,8 +94,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "lem: wsd-stable-noise/sharp", "lem: wsd-stable-noise", 3489, "the constant of the stable phase",
-        "For M infinite the stable phase leaves Gamma(1-1/beta)/(2 beta) (2 T_2)^(1/beta-1), with an exponentially "
-        "small rest.",
         Formula(stable_sum(size=oo), "expands",
                 2 ** (1 / beta - 2) * T2 ** (1 / beta - 1) * gamma(1 - 1 / beta) / beta, T2, oo),
         (MODEL,), _stable_measured,

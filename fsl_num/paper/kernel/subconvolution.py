@@ -206,7 +206,6 @@ def _attained(sample: Sample) -> dict[str, Statement]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lem: half-scale", "lem: half-scale", 739, "the kernel at half the time is of its own order",
-        "K_M(t/2)/K_M(t) lies between positive constants for all t <= c M^beta.",
         AT_HALF,
         (MODEL, "t <= 4 M^beta"),
         lambda sample: [
@@ -221,7 +220,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "lem: half-scale/beyond", "lem: half-scale", 739, "beyond the window the ratio grows exponentially",
-        "log(K_M(t/2)/K_M(t)) is of the order t M^-beta for t >> M^beta: the hypothesis t <~ M^beta is needed.",
         OF_HALF, (MODEL, "t >= 60 M^beta"), beyond_window_rays,
         instances=lambda sample: at_places(OF_HALF, lambda *at: math.log(half_scale(sample)(*at))),
         mutants=lambda sample: {"bounded, as inside the window": power_law(t=0.0, M=0.0)},
@@ -229,7 +227,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "lemma:convolution-kernel", "lemma:convolution-kernel", 2129, "the kernel convolved with itself, t <= M^beta",
-        "(K_M * K_M)(t) <= C K_M(t) for all t <= M^beta, with C independent of t and M.",
         order_at_most(CONVOLUTION, forgetting_kernel()), (MODEL, at_most(t, M**beta)),
         lambda sample: convolution_rays(sample, ((0.5, 1.0), (1.0, 1.0))),
         _convolution_bound, _attained, instances=_convolutions, beyond=_outside,
@@ -238,7 +235,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "lemma:convolution-kernel/attained", "lemma:convolution-kernel", 2129, "the bound is attained from t = 1 on",
-        "(K_M * K_M)(t) is of the order of K_M(t) for 1 <= t <= c M^beta (checked for c = 1/4 and 8): an equivalence.",
         same_order(CONVOLUTION, forgetting_kernel()), (MODEL, at_least(t, 1), "t <= 8 M^beta"),
         lambda sample: convolution_rays(sample, ((0.5, 1.0), (1.0, 0.25), (1.0, 8.0)), early=False),
         lambda sample: power_law(t=0.0), role="stronger", strengthens="lemma:convolution-kernel", beyond=_outside,
@@ -247,7 +243,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "cor: contraction", "cor: contraction", 769, "subconvolution up to multiples of M^beta",
-        "(K_M * K_M)(t) <= C K_M(t) for t <= c M^beta, with C independent of t and M (checked for c = 1/4 and 8).",
         order_at_most(CONVOLUTION, forgetting_kernel()),
         (MODEL, "t <= 8 M^beta"),
         lambda sample: convolution_rays(sample, ((1.0, 0.25), (1.0, 8.0))),
@@ -256,15 +251,12 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "lemma:convolution-kernel/beyond", "lemma:convolution-kernel", 2129, "one feature: the bound fails beyond",
-        "With M = 1 the ratio (K_M * K_M)(t)/K_M(t) is t, which no constant bounds: the hypothesis t <= M^beta is "
-        "needed.",
         same_order(OF_ONE_FEATURE, t), (MODEL, "M = 1"), single_mode_rays,
         mutants=lambda sample: {"bounded": _convolution_bound(sample)}, derive=ratio_of_one_feature,
         role="own",
     ),
     Claim(
         "lemma:convolution-kernel/mass", "lemma:convolution-kernel", 2160, "the mass of the kernel is half the trace",
-        "2 int_0^infinity K_M = sum_{j<=M} lambda_j, which is at most tr(H).",
         equals(Integral(2 * forgetting_kernel(), (t, 0, oo)), Sum(eigenvalue(), (j, 1, M))),
         (MODEL, "M < oo"), measured_mass, _mass,
         derive=kernel_mass,
@@ -272,7 +264,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "cor: contraction/sharp", "cor: contraction", 769, "the constant of the subconvolution is the trace",
-        "For M infinite (K * K)(t)/K(t) tends to tr(H); the next terms are of the orders t^(1/beta-1) and 1/t.",
         ITS_CONSTANT, (MODEL, INFINITE), of_infinite_size(_convolution_measured), _convolution,
         role="own",
     ),

@@ -97,8 +97,6 @@ def _bounded_traces(sample: Sample) -> list[dict[Any, Any]]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "ass:capacity", "ass:capacity", 318, "the trace is bounded in the number of features",
-        "For eigenvalues between two multiples of j^-beta, beta > 1, tr H <= C for every N: at most c (1 + 1/(beta - "
-        "1)). At beta = 1 it is of the order of log N, so that the condition is needed.",
         at_most(Sum(eigenvalue_at(j), (j, 1, N)), C * (1 + 1 / (beta - 1))),
         (at_most(eigenvalue_at(j), C * j**-beta), less(1, beta), "N <= 1e300", MULTIPLES(*MULTIPLES.words)), traces,
         trace_statement, derive=kernel_spaces.trace_derivation, family="spaces", instances=_bounded_traces,
@@ -107,8 +105,6 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "subsec:source-capacity/basis", "subsec:source-capacity", 316,
         "the standardised features are a basis of L^2, as printed",
-        "phi_j/lambda_j^(1/2), j <= N, are an orthonormal basis of L^2(D). For normal features phi^_1 phi^_2 has norm "
-        "1 and is orthogonal to all of them, whatever N.",
         AllOf((_ORTHONORMAL, equals(_distance, 0))), (FEATURES("gaussian"), *_SYSTEM),
         of_family(standardised, "gaussian"),
         table(partial(standardised_formula, basis=True), EXACT, {}),
@@ -118,8 +114,6 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "subsec:source-capacity/orthonormal", "subsec:source-capacity", 316,
         "the standardised features are an orthonormal system",
-        "E phi^_j phi^_k = delta_jk; they span a subspace of L^2(D), in which f* lies. It is a proper one for normal "
-        "features: the square of the distance of phi^_1 phi^_2 from it is 1.",
         AllOf((_ORTHONORMAL, equals(_distance, 1))), (FEATURES("gaussian"), *_SYSTEM),
         of_family(standardised, "gaussian"),
         table(standardised_formula, EXACT, {"a basis": {"basis": True}, "norm 2": {"scale": 2.0}}),
@@ -127,8 +121,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "assump:capacity-kernel", "assump:capacity-kernel", 1293, "a smaller beta gives a larger space",
-        "With one system of eigenfunctions the squared norm of H_K for beta is at most that for a larger beta: its "
-        "space is larger.",
         at_most(norm(Integer(1)), norm(Integer(1), beta + DELTA)),
         (SPECTRUM, Where("a(j) are the coefficients of any function on one orthonormal system")),
         richer_ratios,

@@ -210,8 +210,6 @@ def _quotients(sample: Sample) -> list[dict[Any, Any]]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "sec:intro/capacity", "sec:intro", 184, "more capacity is consistently more efficient, as printed",
-        "For one task (alpha = s beta fixed) a higher capacity (smaller beta) makes the optimal risk decay faster in "
-        "data and in compute, for every schedule. In the easy regime under exponential decay it does not.",
         CAPACITY_PRINTED, (*ONE_TASK, *TWO),
         capacity_ratios, strictly_better, corrected_by="sec:intro/capacity-never-worse",
         family="capacities", regimes=("easy",), instances=_quotients,
@@ -219,9 +217,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "sec:intro/capacity-never-worse", "sec:intro", 184, "more capacity is never worse, and where it is better",
-        "A higher capacity never makes the optimal risk decay slower. It wins a power of the budget for constant rates "
-        "and in the hard regime, a power of the logarithm for WSD in the easy regime, and nothing for exponential "
-        "decay there.",
         lambda: formula_of(compared()), FIXED_TASK,
         capacity_ratios, never_worse, derive=lambda: derivations_of(compared()), judged_by=QUOTIENT,
         family="capacities", role="corrected",
@@ -229,8 +224,6 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "sec: effect-lrs/constant-rate-capacity", "sec: effect-lrs", 929,
         "more capacity at a constant rate",
-        "For one task a higher capacity makes the optimal risk of a constant rate decay faster by a power, in data "
-        "(alpha/(alpha + beta)) and in compute (alpha/(1 + alpha + beta)).",
         lambda: formula_of(constant_rate()), FIXED_TASK,
         partial(some_ratios, "constant"), partial(some_better, "constant"),
         derive=lambda: derivations_of(constant_rate()), judged_by=QUOTIENT,
@@ -239,8 +232,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "sec: effect-lrs/easy-no-gain", "sec: effect-lrs", 1000, "easy, exponential decay: no gain from capacity",
-        "For one task in the easy regime a higher capacity leaves the order of the compute-optimal risk of exponential "
-        "decay as it is.",
         lambda: formula_of(easy_decay()), FIXED_TASK,
         partial(some_ratios, "exp-decay, compute"), partial(no_gain, "exp-decay, compute"),
         derive=lambda: derivations_of(easy_decay()), judged_by=QUOTIENT,
@@ -249,8 +240,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "sec: effect-lrs/hard-gain", "sec: effect-lrs", 1009, "hard, exponential decay: a gain from capacity",
-        "For one task in the hard regime a higher capacity makes the compute-optimal risk of exponential decay decay "
-        "faster by a power, within the regime and beyond it.",
         lambda: formula_of(hard_decay()), FIXED_TASK,
         partial(some_ratios, "exp-decay, compute"), partial(some_better, "exp-decay, compute"),
         derive=lambda: derivations_of(hard_decay()), judged_by=QUOTIENT,

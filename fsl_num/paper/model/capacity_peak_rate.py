@@ -124,9 +124,6 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "sec: effect-lrs/peak-rate-and-capacity", "sec: effect-lrs", 1005,
         "the law up to constants has one optimal peak rate, which falls with C and with a smaller beta",
-        "Exponential decay, easy, compute: by the law up to constants rates above the printed order cost more and "
-        "more. By it a rate of order 1 is as good, at every C and every capacity; the functional itself is least at the"
-        " printed order.",
         PEAK_PRINTED, ONE_TASK,
         peak_rate_costs, printed_peak_rate, regimes=("easy",),
         corrected_by="sec: effect-lrs/smallest-peak-rate-and-capacity", family="capacity-peak-rates",
@@ -135,8 +132,6 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "sec: effect-lrs/smallest-peak-rate-and-capacity", "sec: effect-lrs", 1005,
         "the smallest optimal gamma falls with C and with a smaller beta",
-        "Exponential decay, easy, compute: the smallest optimal peak rate falls with C and is smaller for a higher "
-        "capacity, at which a lower one would be undertrained; a rate of order 1 stays optimal.",
         lambda: all_of((*parts_of(formula_of(peak_range())), _HIGHER)), (*ONE_TASK, ORDER_OF_LAW),
         peak_rate_costs, peak_rate_statement,
         derive=lambda: (*derivations_of(peak_range()), *peak_rate_derivation()), regimes=("easy",),

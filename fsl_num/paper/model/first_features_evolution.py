@@ -111,7 +111,6 @@ def _first_instances(sample: Sample) -> list[dict[Any, Any]]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "sec: proof_sketch/coordinate", "sec: proof_sketch", 696, "the second moment of one coordinate",
-        "E(nu_j - theta_j)^2 = theta_j^2 exp(-2 lambda_j t) + int_0^t exp(-2 lambda_j (t-z)) gamma(z) E q_j(z) dz.",
         COORDINATE[0],
         (*SOLUTIONS, FEATURE_LAWS("gaussian"), Where("m(t) is the mean of (nu_j - theta_j)^2; q(t) is that of q_j"),
          PROJECTIONS("first"), *COORDINATE[1]), of_models("first")(coordinate_moments),
@@ -124,8 +123,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "eqn: 123", "eqn: 123", 700, "the expected risk of the first M features",
-        "2E[E_t] = sum lambda_j theta_j^2 exp(-2 lambda_j t) + sum lambda_j int exp(-2 lambda_j (t-z)) gamma E q_j dz "
-        "+ sum_{j>M} lambda_j theta_j^2.",
         FIRST_FEATURES_EVOLUTION,
         (*SOLUTIONS, FEATURE_LAWS("gaussian"), Where("q(j, z) is the mean of q_j at z"), PROJECTIONS("first"),
          AT_FIRST),

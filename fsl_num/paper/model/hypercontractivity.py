@@ -209,9 +209,6 @@ def _fourth_moment(sample: Sample) -> Joint:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "assumption: hypercontractivity", "assumption: hypercontractivity", 277, "hypercontractivity as printed",
-        "rho_- tr(HA) A <= E[(phi'A phi) phi phi'] - HAH <= rho_+ tr(HA) A for every positive semidefinite A, with "
-        "rho_- = 1 and rho_+ = 2 for normal features. The outer terms are of degree 2 in A and the middle of degree 1, "
-        "so that no constants serve A and its multiples; at A = e_1 e_1' the upper one misses all other directions.",
         HYPERCONTRACTIVITY_PRINTED, (SPECTRUM, NORMAL, Where("A is positive semidefinite")),
         of_family(fourth_moments, "gaussian"),
         lambda sample: Bracket(*NORMAL_CONSTANTS, matrix_bound, attained=False),
@@ -223,8 +220,6 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "assumption: hypercontractivity/corrected", "assumption: hypercontractivity", 277,
         "hypercontractivity with H outside",
-        "tr(HA) H <= E[(phi'A phi) phi phi'] - HAH <= 2 tr(HA) H for every positive semidefinite A and normal "
-        "features, and both constants are attained.",
         HYPERCONTRACTIVITY, (SPECTRUM, NORMAL, Property("A", "positive semidefinite")),
         of_family(fourth_moments, "gaussian"),
         lambda sample: Bracket(*best_constants(KURTOSES["gaussian"]), wrong={"A where H stands outside": matrix_bound}),
@@ -234,8 +229,6 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "assumption: hypercontractivity/independent-features", "assumption: hypercontractivity", 277,
         "the best constants of independent features",
-        "Independent symmetric features of kurtosis k satisfy the assumption (with H outside) with the best constants "
-        "rho_- = min(1, (k-1)/2) and rho_+ = max(k-1, 2-(3-k)/N). Signs have rho_- = 0 and do not satisfy it.",
         BEST_CONSTANTS, (SPECTRUM, FEATURE_LAWS(*INDEPENDENT), equals(FEATURES, FEATURE_COUNT)),
         located({"N": FEATURE_COUNT})(lambda sample: {name: fourth_moments(name, sample) for name in INDEPENDENT}),
         _independent, _independent_mutants, family="fourth-moments",
@@ -243,7 +236,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "lem:4th_moment_estim", "lem:4th_moment_estim", 3808, "the fourth moments of normal features",
-        "tr(HA) H <= E[x x'A x x'] - HAH = tr(HA) H + HAH <= 2 tr(HA) H for x ~ N(0, H).",
         FOURTH_MOMENTS, (SPECTRUM, NORMAL, Property("A", "positive semidefinite")),
         located({FEATURE_LAWS.name: "gaussian"})(
             lambda sample: {"identity": fourth_moment_entries(sample), "bounds": fourth_moments("gaussian", sample)}),
@@ -256,8 +248,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "lem:4th_moment_estim/indefinite", "lem:4th_moment_estim", 3808, "the fourth moments for A of both signs",
-        "For symmetric A, with p and m the sums of the positive and of the negative eigenvalues of H^(1/2) A H^(1/2), "
-        "(p - 2 m) H <= E[x x'A x x'] - HAH <= (2 p - m) H, and both are attained. The bounds of the lemma fail there.",
         INDEFINITE,
         (SPECTRUM, NORMAL, Property("A", "symmetric"),
          Where("p_A and m_A are the sums of the positive and of the negative eigenvalues of H^(1/2) A H^(1/2)")),

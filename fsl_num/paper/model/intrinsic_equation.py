@@ -157,8 +157,6 @@ def _after_steps(sample: Sample) -> list[dict[Any, Any]]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eq:sde_raw", "eq:sde_raw", 1753, "one step of the equation in intrinsic time",
-        "A step eta of the scheme for dnu = -grad R dt + sqrt(gamma Sigma) dB, gamma = eta/B, has the mean and the "
-        "covariance of a step of SGD; grad R = W H (W'v - theta*).",
         formulas.INTRINSIC_SCHEME[0],
         (*CASES, *formulas.INTRINSIC_SCHEME[1]), of_cases(weight_moments),
         table(intrinsic_formula, EXACT, {
@@ -169,8 +167,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "eq:sde_u", "eq:sde_u", 1769, "the equation of the residual",
-        "u = W'nu - theta* obeys du = -W'WH u dt + noise of covariance gamma W'Sigma W, as N noises through its root "
-        "or as M noises through W' sqrt(gamma Sigma).",
         RESIDUAL_EQUATION[0],
         (*CASES, *RESIDUAL_EQUATION[1]), of_cases(residual_moments),
         table(residual_formula, 1e-7, {
@@ -182,8 +178,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "eqn: sde-instrinc", "eqn: sde-instrinc", 456, "the change of time",
-        "nu_t = v at T^-1(t) obeys the equation with drift -grad R and noise gamma(t) = h phi/b taken at T^-1(t): the "
-        "risk at physical time tau is that at intrinsic time T(tau).",
         CLOCK[0],
         (*SOLUTIONS, BOTH, FEATURES("gaussian", "uniform"), *CLOCK[1]), of_models(*CLOCKED)(physical_risks),
         table(intrinsic_risks, SOLVED, {
@@ -194,7 +188,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "sec: effect-lrs/after-k-steps", "sec: effect-lrs", 890, "the risk after K steps, as printed",
-        "The risk after K steps, at physical time Kh, is that of nu at the intrinsic time Kh.",
         AFTER_K_STEPS,
         (*SOLUTIONS, BOTH, FEATURES("gaussian", "uniform"),
          Where("E is the excess risk after K steps; R is the mean risk of nu at an intrinsic time")),

@@ -111,9 +111,6 @@ def _nesting_statement(sample: Sample) -> Joint:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "appendix_rkhs/kernel", "appendix_rkhs", 1224, "the kernel of the features and its space",
-        "K(x, x') = sum_j lambda_j phi^_j(x) phi^_j(x') is positive semidefinite, reproduces under the inner product "
-        "sum_j a_j b_j/lambda_j of its space (the norm of sum_i c_i K(x_i, .) is c'Gc), and its integral operator has "
-        "the eigenvalues lambda_j.",
         REPRODUCING[0],
         (SPECTRUM,
          Where("Lambda = diag(lambda_j); e_x and e are the standardised features at x and at a random point"),
@@ -127,8 +124,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "appendix_rkhs/nesting", "appendix_rkhs", 1280, "the spaces are nested",
-        "H^r_1 lies in H^r_2 for r_1 > r_2 >= 0: the squared norms compare by at most lambda_1^(r_1 - r_2) = 1. On e_J "
-        "the ratio is J^-(beta (r_1 - r_2)), so that they are different spaces.",
         AllOf((at_most(norm(_r2), norm(_r1)), ITS_ORDER)),
         (SPECTRUM, less(_r2, _r1),
          Where("a(j) are the coefficients of any function; q(r) is the squared norm of e_J in H^r")),

@@ -112,8 +112,6 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "sec: effect-lrs/minimising-peak-rate", "sec: effect-lrs", 1005,
         "the minimiser of the functional has the printed order",
-        "Exponential decay, easy, compute: with its constants the functional is least at a peak rate of the printed "
-        "order, which falls with C and with the capacity; up to rates of order 1 the loss is a per cent or so larger.",
         MINIMISER, ("sigma = 1", "b = a/K", BEST),
         minimising_rates, minimising_statement, regimes=("easy",), role="own",
     ),

@@ -133,8 +133,6 @@ def _noise_mutants(sample: Sample) -> dict[str, Statement]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lemma: noise-covariance-main", "lemma: noise-covariance-main", 652, "the covariance of the gradient noise",
-        "(2 rho_- E + sigma^2) W H W' <= Sigma(v) <= (2 rho_+ E + sigma^2) W H W' for every v and W, with the "
-        "constants of the features, which are attained.",
         NOISE_BOUNDS, (SPECTRUM, TARGET, Where("E is the excess risk at v"),
                        Where("rho_- and rho_+ are the constants of the features"),
          FEATURES("gaussian", "uniform", "rademacher"), PROJECTIONS("all", "random"),
@@ -147,7 +145,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "lemma: noise-covariance", "lemma: noise-covariance", 1816, "the noise structure, as the appendix restates it",
-        "(2 rho_- E + sigma^2) W H W' <= Sigma(v) <= (2 rho_+ E + sigma^2) W H W', with 2E = ||u||_H^2.",
         NOISE_BOUNDS,
         (*ANY, PROJECTIONS("all", "random"), *MEANS, FEATURES("gaussian", "rademacher"), f"N = {FEATURE_COUNT}"),
         of_noises(lambda sample: {name: gradient_noises(name, sample) for name in ("gaussian", "rademacher")}),
@@ -159,8 +156,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "lemma: noise-covariance/formula", "lemma: noise-covariance", 1832, "the covariance of the gradient, exactly",
-        "Sigma(v) = W (E[phi phi'u u'phi phi'] - H u u'H) W' + sigma^2 W H W' with u = W'v - theta*; for normal "
-        "features F = E[phi phi'u u'phi phi'] is tr(Huu') H + 2 Huu'H.",
         COVARIANCE_OF_NOISE[0],
         (*CASES, *COVARIANCE_OF_NOISE[1]), of_cases(noise_covariances),
         table(noise_formula, EXACT, {

@@ -92,8 +92,6 @@ def _energy_statement(sample: Sample) -> Joint:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "sec: proof_sketch/noise-energy", "sec: proof_sketch", 669, "the noise in a direction: risk times curvature",
-        "n'Sigma(v)n lies between min(2, 2 rho_-) and max(2, 2 rho_+) times R(v) n'W H W'n, for all v, n and sigma, "
-        "and reaches both; so does q_j against lambda_j R (706). For normal features the range is [2, 4].",
         NOISE_ENERGY,
         (*formulas.ANY, PROJECTIONS("all", "random"), *formulas.MEANS, FEATURES("gaussian", "uniform"),
          "N = 4", "sigma = 0 and 1"),
@@ -106,7 +104,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "sec: proof_sketch/single-noise", "sec: proof_sketch", 688, "the variance of the noise of one coordinate",
-        "q_j = sum_k |sqrt(Sigma)_jk|^2 = e_j'Sigma e_j.",
         ROW[0],
         (*formulas.CASES, *ROW[1]), of_cases(row_sums),
         table(row_formula, 1e-7, {

@@ -124,8 +124,6 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "appendix:experiment_details/peak-rate", "appendix:experiment_details", 1429,
         "the peak rates of the scaling experiment",
-        "With the peak rate 0.05 D^-1, as printed for exponential decay and WSD, the final risk falls like the "
-        "data-optimal law. The intrinsic time is at most 0.05 for every D: nothing is learned.",
         at_peak,
         (SPECTRUM, TARGET, PRINTED_PEAK, FINAL, "M = N = oo", "sigma = 3, B = 1", equals(LAST_RATE, PEAK_RATE / D),
          "D <= 1e52"),
@@ -136,9 +134,6 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "appendix:experiment_details/peak-rate-derived", "appendix:experiment_details", 1429,
         "the best peak rates have the derived order and reach the law",
-        "At the peak rate of at most 0.05 at which the functional is least, as a search finds it, the final risk "
-        "follows the data-optimal law with its logarithms, and that rate has the derived data-optimal order (0.05 "
-        "itself in the hard regime, where the experiment is).",
         at_best_peak,
         (SPECTRUM, TARGET, Where("eta_exponential and eta_wsd are the rates eta_max where these are least"),
          at_most(PEAK_RATE, Rational(1, 20)), FINAL,

@@ -126,8 +126,6 @@ def _drifts(sample: Sample) -> list[dict[Any, Any]]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eqn: sde", "eqn: sde", 432, "one step of the equation in physical time",
-        "A step h of Euler and Maruyama for dv = -phi grad R dtau + phi sqrt((h/b) Sigma) dB has the mean and the "
-        "covariance of a step of SGD with eta = h phi and batch b.",
         PHYSICAL_SCHEME[0],
         (*CASES, *PHYSICAL_SCHEME[1]), of_cases(weight_moments),
         table(physical_formula, EXACT, {
@@ -138,7 +136,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "sub:the_sde_modeling/physical-drift", "sub:the_sde_modeling", 1342, "the drift in physical time, as printed",
-        "The drift is -phi grad R dt, with t the intrinsic time, dt = phi dtau: phi enters twice.",
         PRINTED_DRIFT, (*CASES, Where("m is the mean of v; g is that of the gradient of the risk")),
         of_cases(weight_moments),
         table(partial(physical_formula, sign=-PHI), EXACT, {}), corrected_by="eqn: sde",
@@ -148,7 +145,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "sub:the_sde_modeling/grid", "sub:the_sde_modeling", 1351, "SGD as a scheme in intrinsic time, as printed",
-        "SGD is the scheme of Euler and Maruyama on the grid t_k = sum_{j=0}^k eta_j.",
         PRINTED_GRID,
         (*ANY, FEATURE_LAWS("gaussian"), PROJECTIONS("first"), SCHEDULES("exp-decay"), "K = 8"), grid_risks,
         table(partial(scheme_formula, shift=1), EXACT, {}), instances=_grid_instances,
@@ -157,8 +153,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "sub:the_sde_modeling/grid-corrected", "sub:the_sde_modeling", 1351, "SGD as a scheme in intrinsic time",
-        "The scheme on t_k = sum_{j=0}^{k-1} eta_j, with noise of covariance (eta_k/B_k) Sigma in a step eta_k, has "
-        "the risks of SGD, step by step.",
         GRID[0],
         (*ANY, FEATURE_LAWS("gaussian"), PROJECTIONS("first"), SCHEDULES("exp-decay"), "K = 8", *GRID[1]), grid_risks,
         table(scheme_formula, EXACT, {"the index shifted": {"shift": 1}}),

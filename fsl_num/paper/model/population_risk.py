@@ -85,7 +85,6 @@ def top_risk_formula(sample: Sample, *, shift: int = 0, tail: float = 1.0, power
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eqn: pop-risk", "eqn: pop-risk", 390, "the population risk",
-        "The mean loss is R(v) = ||W'v - theta*||_H^2/2 + sigma^2/2.",
         PROJECTED_RISK[0],
         (*formulas.CASES, *PROJECTED_RISK[1]), of_cases(mean_losses),
         table(risk_formula, formulas.EXACT, {
@@ -96,7 +95,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "eqn: pop-risk-top-M", "eqn: pop-risk-top-M", 679, "the risk of the first M features",
-        "2E(v) = sum_{j<=M} lambda_j (v_j - theta_j)^2 + sum_{M<j<=N} lambda_j theta_j^2.",
         FIRST_FEATURES_RISK[0],
         (*formulas.ANY, PROJECTIONS("first"), *FIRST_FEATURES_RISK[1]),
         located({PROJECTIONS.name: "first"})(excess_losses),

@@ -81,9 +81,6 @@ def _noise_integrals(sample: Sample) -> list[Ray]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "ass:fsl", "ass:fsl", 472, "the assumptions can be met, and how small the learning rate must be",
-        "Normal features, lambda_j = j^-beta and the target of ass:source meet all assumptions. At constant gamma "
-        "their risk stays bounded exactly where sum_j gamma lambda_j/(2 - gamma lambda_j) < 1, for instance for gamma "
-        "tr H <= 1: the constant C depends on beta and vanishes as beta tends to 1.",
         equals(Sum(critical_rate * j**-beta / (2 - critical_rate * j**-beta), (j, 1, M)), 1),
         (SPECTRUM, TARGET, Where("gamma_c is the least constant rate at which the second moments grow"),
          FEATURES("gaussian"),
@@ -96,8 +93,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "assump: task-difficulty", "assump: task-difficulty", 876, "constant noise and batch size",
-        "With sigma^2 >~ 1 and b = B the noise term int K_M (e_M + sigma^2) gamma dz is sigma^2/B times int K_M phi, "
-        "up to constants that depend on neither sigma nor B.",
         same_order(
             Integral(kernel_at(t - z) * (signal_at(z) + sigma**2) * gamma_of(z), (z, 0, t))
             / Integral(kernel_at(t - z) * rate_at(z), (z, 0, t)),

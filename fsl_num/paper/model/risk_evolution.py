@@ -204,7 +204,6 @@ class OneFunction(WithoutExponents):
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eq:risk-recursion", "eq:risk-recursion", 1865, "the expected risk under any projection, exactly",
-        "2E[E_t] = u_0'A_t'HA_t u_0 + int_0^t gamma E tr(A_{t-z}'HA_{t-z} W'Sigma W) dz with A_t = exp(-W'WH t).",
         EVOLUTION, (*SOLUTIONS, BOTH, FEATURES("gaussian", "uniform"), DECAYED, FORCED, INJECTED),
         moments.of_models("first", "random", "random uniform")(evolution_risks),
         table(evolution_formula, SOLVED, {
@@ -218,9 +217,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "pro:evolution-pro", "pro:evolution-pro", 1862, "the evolution of the risk with one c_tau, as printed",
-        "In the equation of the risk the noise is (c_tau E[E_tau] + sigma^2) tr(S A'HA S) with c_tau in [2 rho_-, 2 "
-        "rho_+] that depends on tau alone. After a short burst of noise no such function exists: each mode wants "
-        "another mean of it.",
         PRINTED_EVOLUTION,
         (*ANY, DECAYED, FORCED, RETURNED, PROJECTIONS("first"), FEATURES("gaussian"),
          SCHEDULES("burst then zero")),
@@ -231,8 +227,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "pro:evolution-pro/corrected", "pro:evolution-pro", 1862, "the evolution of the risk with c of both times",
-        "E tr(A_{t-tau}'HA_{t-tau} W'Sigma W) = (c E[E_tau] + sigma^2) tr(S A_{t-tau}'HA_{t-tau} S) with c = c(t, tau) "
-        "in [2 rho_-, 2 rho_+]: the two bounds of the equation hold. For normal features c fills [2, 4].",
         EVOLUTION_BOUNDS, (*ANY, BOTH, DECAYED, RETURNED, INJECTED, FEATURES("gaussian"), "N = 4, M = 2"),
         moments.of_models("first", "random")(all_noise_ratios), lambda sample: Interval(2.0, 4.0, 1e-8),
         instances=_ratio_instances,

@@ -113,9 +113,6 @@ def _kept(sample: Sample) -> list[dict[Any, Any]]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "ass:diagonal", "ass:diagonal", 291, "SGD under rotations of the features",
-        "SGD on the features Q phi with target Q theta* and projection W Q' has the weights and the risks of SGD on "
-        "phi, theta* and W, sample by sample, for every orthogonal Q; with all features and W = I the weights turn "
-        "with Q. A diagonal H is thus the general case with W turned along.",
         ROTATED[0],
         (*ANY, ALL, "K = 30, B = 2", *ROTATED[1]),
         located({"K": ROTATED_STEPS, "B": ROTATED_BATCH})(rotated_paths),
@@ -127,8 +124,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "ass:diagonal/first-coordinates", "ass:diagonal", 296, "rotations with W kept, as printed",
-        "The analysis for diagonal H is equivalent to the general case with the same W, the first M coordinates. It is "
-        "not: the first M coordinates of rotated features are other features.",
         FIRST_KEPT, (*ANY, ALL, *ROTATED[1][:2]), partial(rotated_paths, kept=True),
         table(diagonal_paths, EXACT, {}), corrected_by="ass:diagonal", family="gradients", instances=_kept,
         quoted="the analysis under this assumption is equivalent to the general case up to rotation",

@@ -120,10 +120,6 @@ def _moments(sample: Sample) -> Sharp:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eqn: sgd/second-moments", "eqn: sgd", 398, "the expected risk of SGD by a closed recursion",
-        "The expected excess risk of one-pass SGD is that of its second moments, exactly: for independent features x_j "
-        "<- ((1 - eta lambda_j)^2 + (k-2) eta^2 lambda_j^2/B) x_j + (eta^2/B) lambda_j^2 (2E + sigma^2), x_j = "
-        "lambda_j E[(v_j - theta_j)^2], and the recursion of the whole matrix for random features. Tested against the "
-        "mean over all paths of SGD.",
         SECOND_MOMENTS,
         (SPECTRUM, TARGET, Where("x(j, k) is lambda_j E[(v_j - theta_j)^2] after k steps; E is the risk then"),
          FEATURES("gaussian", "uniform", "rademacher"),

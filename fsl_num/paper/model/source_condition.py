@@ -131,7 +131,6 @@ def _third(sample: Sample) -> list[dict[Any, Any]]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "ass:source", "ass:source", 356, "the coefficients of the target",
-        "f* = sum_j a_j phi^_j with |a_j| = |theta_j| lambda_j^(1/2) = j^(-1/2) lambda_j^(s/2) = j^(-(s beta + 1)/2).",
         equals(COEFFICIENT, j ** (-(s * beta + 1) / 2)),
         (SPECTRUM, TARGET, FUNCTIONS("trigonometric")), of_functions(coefficients),
         table(coefficient_formula, EXACT, {
@@ -141,7 +140,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "appendix_rkhs/coefficients", "appendix_rkhs", 1314, "the coefficients of the target, as the appendix prints",
-        "f* = sum_j a_j phi^_j with a_j = j^(-1/2) lambda_j^s.",
         equals(COEFFICIENT, j ** -HALF * (j**-beta) ** s), (SPECTRUM, TARGET), coefficients,
         table(partial(coefficient_formula, power=1.0), EXACT, {}), corrected_by="ass:source", family="spaces",
         instances=_third,
@@ -149,8 +147,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "ass:source/only-the-target", "ass:source", 366, "alpha depends on the target alone, as printed",
-        "alpha = s beta, read off the coefficients, is a number of the target. With the same orthonormal functions in "
-        "another order (e_k at the place k^2) the same function has alpha/2.",
         equals(difficulty(_f, _one), difficulty(_f, _other)),
         (SPECTRUM, TARGET, Where("f is the target; alpha(f, phi) is alpha read off its coefficients on phi"),
          Where("psi is phi in another order")),
@@ -160,8 +156,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "ass:source/one-order", "ass:source", 366, "alpha for features of one order, whatever their spectrum",
-        "Among features with the same functions phi^_j in the same order alpha is a number of the target, and s = "
-        "alpha/beta for every beta.",
         equals(s, difficulty(_f) / beta),
         (SPECTRUM, TARGET, Where("f is the target; alpha(f) is its alpha on features of one order")),
         partial(difficulties, spread=False),
@@ -170,8 +164,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "assump:source-kernel", "assump:source-kernel", 1288, "the target lies in H^r exactly for r < s",
-        "The target of ass:source lies in H^(s - delta) for every delta in (0, s], with summands j^(-1 - beta delta), "
-        "and not in H^s, where the sum grows like log J. So the source condition with the same s fails for it.",
         AllOf((
             at_most(Sum(COEFFICIENT**2 / (j**-beta) ** (s - DELTA), (j, 2, TERMS)), 1 / (beta * DELTA)),
             at_most(log(TERMS + 1), Sum(COEFFICIENT**2 / (j**-beta) ** s, (j, 1, TERMS))),
@@ -183,7 +175,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "appendix_rkhs/source-sum", "appendix_rkhs", 1320, "the sum of the source condition, as printed",
-        "a_j^2/lambda_j^(s - delta) = j^(-1 - beta (s - delta)).",
         equals(COEFFICIENT**2 / (j**-beta) ** (s - DELTA), j ** (-1 - beta * (s - DELTA))),
         (SPECTRUM, TARGET, "delta = s/3"),
         _with_delta(lambda sample: source_sums(sample)["terms"]), table(partial(source_terms, printed=True), EXACT, {}),

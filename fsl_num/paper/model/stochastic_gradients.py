@@ -130,8 +130,6 @@ def _batch_noises(sample: Sample) -> list[dict[Any, Any]]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eqn: sgd", "eqn: sgd", 398, "the gradients of loss and risk",
-        "The gradient of the loss of one sample is W phi (phi'(W'v - theta*) - epsilon), its mean and the gradient of "
-        "the risk W H (W'v - theta*), and the second derivative of the risk W H W'.",
         GRADIENTS[0],
         (*CASES, *GRADIENTS[1]), of_cases(differences),
         table(gradient_formula, EXACT, {
@@ -142,7 +140,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "eqn: sgd2", "eqn: sgd2", 412, "the gradient noise of a batch",
-        "SGD is v - eta (grad R + xi) with E xi = 0 and E xi xi' = Sigma(v)/B, Sigma the covariance at batch size 1.",
         BATCHES,
         (*ANY, Where("xi is the noise of the gradient of a batch"), PROJECTIONS("random"), SAMPLES("independent"),
          f"B = {joined(BATCH_SIZES)}"),

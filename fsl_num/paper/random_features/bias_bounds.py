@@ -94,8 +94,6 @@ def _to_the_edge(s: Any, beta: Any) -> tuple[Any, Any]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lem:bias_upper_bound", "lem:bias_upper_bound", 2587, "what random features leave, from above, s in (0, 1]",
-        "u_0'A_t'H A_t u_0 <= C (M^-(s beta) + e^_M(t)) at every t for 0 < s <= 1. It fails at s = 1, where what is "
-        "left at the end is M^-beta log M.",
         BIAS_ABOVE, (SPECTRUM, TARGET, LETTERS, at_most(s, 1), *RANDOM),
         forcing.rays, _above, corrected_by="lem:bias_upper_bound/corrected",
         depends=("lem: random_eigen/corrected",), family="random-left",
@@ -104,8 +102,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "lem:bias_upper_bound/corrected", "lem:bias_upper_bound", 2587, "what random features leave, from above, s < 1",
-        "u_0'A_t'H A_t u_0 <= C (M^-(s beta) + e^_M(t)) at every t for s < 1; for every s with F + e~(t) for the "
-        "right side (prop:volterra-random/forcing).",
         BIAS_ABOVE, (SPECTRUM, TARGET, LETTERS, less(s, 1), *RANDOM),
         _left, _above, _above_mutants, regimes=("edge", "hard"), role="corrected",
         depends=("lem: random_eigen/corrected",), family="random-left",
@@ -113,8 +109,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "lem:bias_lower_bound", "lem:bias_lower_bound", 2663, "what random features leave, from below",
-        "u_0'A_t'H A_t u_0 >= c max{M^-(s beta), e^_M(t)} at every t and for every s > 0. The paper's argument does "
-        "not show it.",
         AllOf(BIAS_BELOW), (SPECTRUM, TARGET, LETTERS, *RANDOM),
         _left, _below, _below_mutants,
         depends=("lem: random_eigen/corrected",), family="random-left",
@@ -124,9 +118,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "thm:const_lrs_law/random-features", "thm:const_lrs_law", 2997, "the restated laws, with random features",
-        "As restated, the laws of constant rates and of exponential decay hold for the random projection as well, for "
-        "every s: without noise what is left is of the order of M^-(s beta) + e^_M(t). For s > 1 it is M^-beta at the "
-        "end, M^-beta log M at s = 1.",
         BIAS_RESTATED, (SPECTRUM, TARGET, LETTERS, "s > 0", "sigma = 0", *RANDOM),
         located({"sigma": 0.0})(forcing.rays), lambda sample: _law(sample, "both", BIAS_RESTATED),
         corrected_by="prop:volterra-random/forcing",

@@ -163,8 +163,6 @@ def _listed(values: Array) -> Callable[[Any], float]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lem:bias_lower_bound/argument", "lem:bias_lower_bound", 2725, "the trace inequality for one target",
-        "sum_i exp(-2 t mu_i)/mu_i mu_i(WH u_0u_0'HW') >~ e^(t), from mu_j(WH u_0u_0'HW') ~ j^(-1-beta-s beta). For "
-        "one target that matrix has rank one, and the sum is exp(-2 t mu_1)/mu_1 |WH u_0|^2.",
         ONE_TARGET, (SPECTRUM, TARGET, WEIGHTED, TARGETS("one"), *RANDOM),
         partial(trace_bounds, "one"),
         lambda sample: OverDraws(lambda exponents, logs: logs["signal"], {}, "lower"),
@@ -173,8 +171,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "lem:bias_lower_bound/argument-floor", "lem:bias_lower_bound", 2760, "the trace inequality for what is left",
-        "sum_i mu_i(I - Pi) mu_{N+1-i}(H^(1/2)u_0u_0'H^(1/2)) >~ M^-(s beta), from mu_i = i^(-1-s beta). For one "
-        "target the matrix has rank one and the sum is 0.",
         ONE_TARGET_FLOOR,
         (SPECTRUM, TARGET, Where("mu(i) are the eigenvalues of I - Pi; nu(i) are those of H^(1/2)u_0u_0'H^(1/2)"),
          TARGETS("one"), *RANDOM),
@@ -185,8 +181,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "lem:bias_lower_bound/averaged", "lem:bias_lower_bound", 2725, "both trace inequalities for the mean target",
-        "Averaged over the signs of u_0, E[u_0u_0'] = diag(theta_j^2), the first sum is of the order of e^(t) and the "
-        "second at least delta_M: the proof holds for the mean over targets with uncorrelated coordinates.",
         AVERAGED,
         (SPECTRUM, TARGET, WEIGHTED, TARGETS("mean"),
          Where("nu(i) are the eigenvalues of H^(1/2) diag(theta_j^2) H^(1/2); pi(i) are those of I - Pi"), *RANDOM),

@@ -165,9 +165,6 @@ def _floors(sample: Sample) -> list[dict[Any, Any]]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "thm: fsl-random/easier-tasks", "thm: fsl-random", 642, "random and first features on easier tasks",
-        "The risk that random features leave, over that of the first M features, is of the order of 1 for s < 1, log M "
-        "at s = 1 and M^(beta (s-1)) for s > 1: there they diverge. Before that, for M^(1/(s - 1 + 1/beta)) << t << "
-        "M^beta, the risk falls like t^-(1-1/beta)/M and no longer like t^-s.",
         EASIER_TASKS,
         (SPECTRUM, TARGET, "s != 1", Where("R_random and R_top are the risks that stay"),
          "sigma = 0, t = oo", *RANDOM),
@@ -180,8 +177,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "thm: fsl-random/floor", "thm: fsl-random", 628, "what random features never learn, sharply",
-        "|rho|^2, what W does not reach of the target, is 1 + O(1/M) times kappa sum_j lambda_j theta_j^2/(lambda_j + "
-        "kappa) in the mean, sum_{j<=N} lambda_j/(lambda_j + kappa) = M.",
         FLOOR,
         (SPECTRUM, TARGET, "s > 0", Where("rho is what W does not reach of the target, in the mean"), *RIDGE, *RANDOM),
         lambda sample: rays(sample, END)[0], _sharp, instances=_floors,
@@ -190,11 +185,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "thm: fsl-random/spread", "thm: fsl-random", 628, "how far one draw is from the mean",
-        "The logarithm of the risk of one draw, without noise, is within O(M^-1/2) of that of the mean over signs at "
-        "every t for s <= 1, as a probability of 1 - exp(-Omega(M)) needs. For s > 1 it is no closer than M^(-a/2), "
-        "a = 1/(1 + beta(s-1)): at the time at which the leak takes over, about M^a modes decide. exp(-Omega(M)) is "
-        "then too much to ask; up to M = 128 the spread even grows where s is near 2 or above. Whether the bound is "
-        "attained, slopes that finite sizes move by up to 0.19 do not tell.",
         SPREAD,
         (SPECTRUM, TARGET, "s > 0",
          Where("d(s, M) is the largest standard deviation of log risk over t"), "sigma = 0", *RANDOM),

@@ -119,8 +119,6 @@ def _bounded(sample: Sample) -> Joint:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lem: random_eigen", "lem: random_eigen", 635, "random features with w_j ~ N(0, I_N), as printed",
-        "With the projection of the main text, w_j ~ N(0, I_N), the eigenvalues mu_j of W H W' are of the order of "
-        "lambda_j for all j <= M with probability at least 1 - exp(-Omega(M)).",
         AllOf(EIGENVALUE_BOUNDS),
         (SPECTRUM, Where("mu(j) is the eigenvalue number j of W H W', j <= M"), NORMAL,
          equals(VARIANCE, 1), *RANDOM[2:]),
@@ -131,11 +129,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "lem: random_eigen/corrected", "lem: random_eigen", 635, "random features with w_j ~ N(0, I_N/M)",
-        "With w_j ~ N(0, I_N/M) and N - M >~ M the least and the largest of the ratios mu_j/lambda_j, j <= M, stay "
-        "above and below constants as M grows (from M = 64 to 256 the largest still falls like M^-0.05, as what one "
-        "draw scatters fades, so that M^-0.1 is all that is resolved there), and bounds "
-        "that a fifth of the draws leave at M = 8 are left with a "
-        "probability of at most exp(-0.03 M).",
         AllOf(EIGENVALUE_BOUNDS), (SPECTRUM, Where("mu(j) is the eigenvalue number j of W H W', j <= M"), *RANDOM),
         extreme_ratios, _bounded,
         family="random-eigenvalues", probability=DRAWN.format(rate=f"{RATE:g}"), role="corrected",

@@ -126,8 +126,6 @@ def _values(projection: Array, root: Array, decayed: Array, time: float) -> dict
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lem:bias_upper_bound/argument", "lem:bias_upper_bound", 2600, "the series of the bias without its first term",
-        "A_t'H A_t = H W'(W H W')^-1 M_t (W H W')^-1 W H, as the proof has it: the term a = b = 0, which is H, is "
-        "replaced by its part that W reaches.",
         PRINTED_SERIES, (RANK, DECAYED, LEARNED, *SMALL),
         identities.of_cases(left_entries),
         lambda sample: identities.sharp_identity(
@@ -137,7 +135,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "lem:bias_upper_bound/first-term", "lem:bias_upper_bound", 2600, "the series of the bias with its first term",
-        "A_t'H A_t is the printed product plus H - H W'(W H W')^-1 W H, what W never learns.",
         SERIES, (RANK, DECAYED, LEARNED, *SMALL),
         identities.of_cases(left_entries), lambda sample: split_statement(sample).parts["identity"],
         instances=partial(identities.instances, values=_values),
@@ -145,8 +142,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "lm:matrix_analysis", "lm:matrix_analysis", 2783, "what W does not reach is a lower bound",
-        "A_t'H A_t = H^(1/2) [(I - Pi) + Pi exp(-2 t P'P) Pi] H^(1/2) >= H^(1/2) (I - Pi)^2 H^(1/2), P = W H^(1/2) and "
-        "Pi the projection on its rows; with equality for u_0 of which W reaches nothing.",
         NOT_REACHED,
         (RANK, DECAYED, Where("R = H^(1/2); P = W R; E = exp(-t P'P); Pi is the projection on the rows of P"),
          *SMALL),

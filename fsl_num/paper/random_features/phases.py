@@ -119,11 +119,11 @@ def formula(name: str) -> Formula:
     return phases()[name].formula
 
 
-def _claim(name: str, text: str, regimes: tuple[str, ...], proved: bool = True) -> Claim:
+def _claim(name: str, regimes: tuple[str, ...], proved: bool = True) -> Claim:
     phase = name.rpartition("/")[2]
     return Claim(
         name, "thm: fsl-random", 627, f"random features, phase {phase}",
-        f"Ours, after the followers: {text}", partial(formula, phase),
+        partial(formula, phase),
         (MODEL, "sigma = 0, gamma = 1", ORDER_OF_LAW), partial(_rays, phase),
         partial(_says, phase), partial(_mutants, phase),
         derive=partial(phase_optimum, phase) if proved else None, regimes=regimes,
@@ -135,21 +135,14 @@ def _claim(name: str, text: str, regimes: tuple[str, ...], proved: bool = True) 
 CLAIMS: tuple[Claim, ...] = (
     _claim(
         "feature-phases/Ia",
-        "for s < 1 (their beta < 1/2) what is never learned meets the signal: M ~ C^(1/(1 + beta)), and the least risk "
-        "is C^(-s beta/(1 + beta)); theirs is C^(-(2 alpha + 2 beta - 1)/(2 alpha + 1)).",
         ALL_REGIMES,
     ),
     _claim(
         "feature-phases/II",
-        "for 1 < s < 2 - 1/beta (their 1/2 < beta < alpha) the signal meets what leaks into later features: M ~ "
-        "C^(1 - beta/(1 + s beta)), and the least risk is C^(-s beta/(1 + s beta)); theirs is "
-        "C^(-(2 alpha + 2 beta - 1)/(2 (alpha + beta))).",
         ("easy",), proved=False,
     ),
     _claim(
         "feature-phases/III",
-        "for s > 2 - 1/beta (their beta > alpha) what leaks meets the remembered noise of the start: M ~ C^(1/2), and "
-        "the least risk is C^-(1 - 1/(2 beta)) whatever s; theirs is C^-(1 - 1/(4 alpha)).",
         ("easy",),
     ),
 )  # fmt: skip

@@ -75,8 +75,6 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "thm: fsl-hard-regime/random-features", "thm: fsl-hard-regime", 491,
         "the hard regime, with random features",
-        "For s <= 1 - 1/beta the excess risk with random features is of the order of M^(-s beta) + (1+t)^-s + the "
-        "integral of (1+t-z)^-(2-1/beta) [(1+z)^-s + sigma^2] gamma, before and after t = M^beta.",
         HARD, (SPECTRUM, TARGET, at_most(s, 1 - 1 / beta), *formulas.RANDOM, *formulas.TRAINING),
         rays, partial(laws.risk_law, HARD, laws.hard_exponents),
         regimes=("edge", "hard"),
@@ -86,8 +84,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "thm: fsl-random", "thm: fsl-random", 627, "the law of random features, s in (0, 1]",
-        "For 0 < s <= 1 the excess risk is of the order of M^(-s beta) + e^(t) + the integral of K^(t-z) [e^(z) + "
-        "sigma^2] gamma, e^ and K^ with the eigenvalues of W H W'. It fails at s = 1, where a log M is missing.",
         PRINTED_LAW,
         (SPECTRUM, TARGET, at_most(s, 1), HATS, *formulas.RANDOM,
          *formulas.TRAINING),
@@ -98,10 +94,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "thm: fsl-random/corrected", "thm: fsl-random", 627, "the law of random features, every s > 0",
-        "For every s > 0 the excess risk is of the order of F + e~(t) + the integral of K^(t-z) [e~(z) + sigma^2] "
-        "gamma, where e~ has theta_j^2 + (1/M) sum_{i<=j} theta_i^2 for theta_j^2, and F = kappa sum_j lambda_j "
-        "theta_j^2/(lambda_j + kappa), of the order of M^-beta min(s,1), M^-beta log M at s = 1. For s < 1 this is the "
-        "paper's law.",
         LAW, (SPECTRUM, TARGET, HATS, LEFT, "s > 0", *formulas.RANDOM, *formulas.TRAINING),
         rays,
         partial(laws.risk_law, LAW, laws.corrected_exponents),
@@ -112,8 +104,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "thm: fsl-random/signs", "thm: fsl-random", 628, "a fixed target is one with random signs",
-        "The risk of the target S theta under W is that of theta under W S, for every S = diag(+-1): over W with "
-        "symmetric columns, a fixed target and one with random signs have risks that are equal in law.",
         SIGNS,
         (SPECTRUM, TARGET, Where("X is A_t of W; Y is A_t of W S"), Where("S is a diagonal matrix of signs"),
          PROJECTIONS("random"), Property("H", "diagonal")),

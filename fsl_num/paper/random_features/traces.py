@@ -148,7 +148,6 @@ def _trace_gap(sample: Sample) -> Sharp:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lem:trace_analysis_appendix", "lem:trace_analysis_appendix", 2556, "what one mode returns of its noise",
-        "tr(S A_t'H A_t S) = sum_j mu_j^2 exp(-2 mu_j t), for every W: no probability is needed.",
         TRACE,
         (Property("H", "positive semidefinite"), DECAYED, Where("S = (W'W H W'W)^(1/2)"),
          Where("mu(j) are the eigenvalues of W H W'"), *SMALL),
@@ -159,8 +158,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "lem:spd_matrix_trace", "lem:spd_matrix_trace", 3856, "a trace grows with its matrix",
-        "tr(P^(1/2) U P^(1/2)) <= tr(Q^(1/2) U Q^(1/2)) for 0 <= P <= Q and U >= 0: the difference is "
-        "|(Q - P)^(1/2) U^(1/2)|_F^2.",
         TRACE_ORDER,
         (Where("R_1, R_2, L, V are the roots of P, Q, Q - P, U"), *ROOTS),
         trace_gaps, _trace_gap, instances=_order_instances,

@@ -186,8 +186,6 @@ def _form_instances(sample: Sample) -> list[dict[Any, Any]]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lem:T_estimate", "lem:T_estimate", 2855, "the quadratic form of the first k coordinates, as printed",
-        "T_1 <= c |u_0:k|^2/t (mu_{M/2}/mu_M)^2 with the eigenvalues of W_0:k H_0:k W_0:k', k <= M/3. Both are 0: the "
-        "matrix has rank k, and the bound says nothing.",
         less(0, COLUMN_EIGENVALUE),
         (SPECTRUM, *RANDOM, Where("mu_M is the least eigenvalue of W_0:k H_0:k W_0:k'"), equals(SPLIT, M / 3)),
         column_ratio_rounding, lambda sample: Within(1e-6, np.inf),
@@ -199,8 +197,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "lem:T_estimate/corrected", "lem:T_estimate", 2855, "the two quadratic forms, with the tail of W",
-        "T_1 <= c |u_0:k|^2/t (mu_{M/2}(A_k)/mu_M(A_k))^2 and T_2 <= |u_k:oo|_H^2 (for every W) for k = M/3. The "
-        "largest constant c over the draws falls with M.",
         TWO_FORMS,
         (SPECTRUM, *RANDOM, MU_TAIL, Where("u_0 and u_1 are |u_0:k| and |u_k:oo|_H of the worst target"),
          equals(SPLIT, M / 3), "t = (M/2)^beta"),
@@ -212,8 +208,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "lem:T_estimate/first-columns", "lem:T_estimate", 2884, "the inverse with the first k columns split off",
-        "(W H W')^-1 W_0:k H_0:k = A_k^-1 W_0:k [H_0:k^-1 + W_0:k'A_k^-1 W_0:k]^-1; the first line of the display has "
-        "a factor W_0:k too many.",
         FIRST_COLUMNS[0],
         (Where("(WHW')^{-1} is the inverse of A_k + U C U'; U = W_0:k; C = H_0:k; D = C^-1 + U'A_k^-1 U"),
          *FIRST_COLUMNS[1], *SMALL),

@@ -80,8 +80,6 @@ def _left_mutants(sample: Sample) -> dict[str, Statement]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "prop:volterra-random", "prop:volterra-random", 2473, "the Volterra equation of random features, s in (0, 1]",
-        "For 0 < s <= 1 E[E_t] is of the order of M^(-s beta) + e^(t) + the integral of K^(t-z) gamma (E[E_z] + "
-        "sigma^2). It fails at s = 1.",
         PRINTED_VOLTERRA,
         (SPECTRUM, TARGET, at_most(s, 1), HATS, *formulas.RANDOM,
          *formulas.TRAINING),
@@ -93,7 +91,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "prop:volterra-random/corrected", "prop:volterra-random", 2473, "the Volterra equation, every s > 0",
-        "For every s > 0 the same with F + e~(t), of thm: fsl-random/corrected, for M^(-s beta) + e^(t).",
         VOLTERRA, (SPECTRUM, TARGET, HATS, LEFT, "s > 0", *formulas.RANDOM, *formulas.TRAINING),
         rays, partial(laws.risk_law, VOLTERRA, laws.corrected_exponents),
         partial(laws.corrected_law_mutants, VOLTERRA), depends=("prop:volterra-random/forcing",),
@@ -102,8 +99,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "prop:volterra-random/forcing", "prop:volterra-random", 2473, "what random features leave, every s > 0",
-        "u_0'A_t'H A_t u_0 is of the order of F + sum_j mu_j (theta_j^2 + (1/M) sum_{i<=j} theta_i^2) exp(-2 mu_j t) "
-        "at every t, for the fixed target: mode j of W H W' sees a share 1/M of all coordinates before it.",
         FORCING,
         (SPECTRUM, TARGET, LEFT, Where("b(t) is u_0'A_t'HA_t u_0"), "s > 0", *RANDOM),
         _left, _left_law, _left_mutants,
@@ -112,8 +107,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "appendix:proof_random/recursion", "appendix:proof_random", 2945, "the risk by its own history",
-        "E[E_t] is of the order of u_0'A_t'H A_t u_0 + the integral of tr(S A'H A S) gamma (E[E_z] + sigma^2), for "
-        "every W: for normal features twice the excess risk is between 1 and 2 times this with 2E for E.",
         RECURSION,
         (SPECTRUM, TARGET, Where("b(t) is u_0'A_t'HA_t u_0; G(t) is tr(S A_t'HA_t S)"), "s > 0",
          *formulas.RANDOM, *formulas.TRAINING),

@@ -47,8 +47,6 @@ def _statement(sample: Sample) -> Statement:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "averaging/data", "eqn: FSL-optimization", 1583, "the mean of the weights at a constant rate",
-        "Ours: the mean of the weights over the last half of D samples, at the best constant rate, has an excess risk "
-        "of the order that the best of all schedules leaves, in every regime and without a logarithm.",
         lambda: AllOf(tuple(Formula(E, "~", _ORDERS[regime.name], where=regime.condition) for regime in REGIMES)),
         (MODEL, INFINITE, LABELS, Where("E is the least excess risk over constant rates, of the mean"),
          exact_powers("over other spectra the law of that mean is measured by horizon-free/law")),

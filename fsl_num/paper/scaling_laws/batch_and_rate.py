@@ -91,10 +91,6 @@ def _says(sample: Sample) -> Joint:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "batch-and-rate/steps", "eqn: fsl-simplified", 883, "batch against rate, in steps",
-        "Ours: where training stands still, label noise leaves (sigma^2/2) (a/B) sum lambda_j/(2 - a lambda_j), the "
-        "noise of the features themselves, a share a/B of it, apart. The functional law has sum lambda_j/2, in a/B "
-        "alone, so that halving the rate over twice the steps is doubling the batch. In steps, 2 B at the rate a is "
-        "noisier than B at a/2 by the share (a/4) (sum lambda_j^2)/(sum lambda_j) to first order in a.",
         tends(2 * B * E / (a * sigma**2), K, oo, _STEADY),
         (MODEL, exact_powers(MODE_BY_MODE), at_most(a, 1), at_least(M, 1), "B = 1e9"),
         located({"B": _LARGE})(_measured), _says, role="own", depends=("eqn: fsl-simplified",),

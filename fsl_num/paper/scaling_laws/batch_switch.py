@@ -274,27 +274,18 @@ NOT_TOO_LATE: Final = at_most(LARGE / B, T ** ((1 - 1 / beta) / 2))
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "batch-switch/memory", "eqn: fsl-simplified", 883, "what the kernel remembers of the small batch",
-        "Ours: by the functional law a run at the rate a with the batch B up to T_1 and a larger one B_2 over the last "
-        "T_2 has more noise than that of B_2 throughout by (1/B - 1/B_2) sigma^2 times a int_0^T_1 K_M(T_2 + t) dt, "
-        "the integral of a stable phase: each mode forgets at the rate 2 lambda_j.",
         equals(Integral(a * forgetting_kernel(T2 + t), (t, 0, T1)), _MEMORY),
         (MODEL, "T_1 > 0, T_2 > 0, M < oo", exact_powers(MODE_BY_MODE)), _memory_measured, _memory_says,
         derive=lambda: finite_stable_phase_noise().derivation, role="own", depends=("lem: wsd-stable-noise/identity",),
     ),
     Claim(
         "batch-switch/forgotten", "eqn: fsl-simplified", 883, "how fast the kernel forgets the small batch",
-        "Ours: a int_0^T_1 K_M(T_2 + t) dt is at most of the order a T_2^(1/beta - 1) for every T_1 and M: "
-        "whatever the small batch has left fades like that after the switch.",
         order_at_most(Integral(a * forgetting_kernel(T2 + t), (t, 0, T1)), a * T2 ** (1 / beta - 1)),
         (MODEL, less(1, T2), less(0, log(T2)), "T_1 > 0, M < oo", UP_TO_CONSTANTS), _forgotten_rays,
         derive=finite_stable_order, role="own", depends=("lem: wsd-stable-noise", "batch-switch/memory"),
     ),
     Claim(
         "batch-switch/excess", "eqn: fsl-simplified", 883, "what a run has lost some time after its batch grew",
-        "Ours: at one constant rate and one horizon, M infinite, a run that takes the batch B up to T_1 and one ten "
-        "times larger for the last T_2 <= T_1 has more excess risk than the larger batch throughout by the order of "
-        "a sigma^2/B T_2^(1/beta-1): what the kernel still remembers of its noise, however long T_1 was. Followers of "
-        "the paper call this the fast catch-up after a switch.",
         FORGOTTEN,
         (MODEL, INFINITE, Where("excess is the risk over that of the larger batch throughout"), at_least(T2, 1),
          at_most(T2, T1), NOISE, STABLE, UP_TO_CONSTANTS),
@@ -306,9 +297,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "batch-switch/time-to-signal", "eqn: fsl-simplified", 883, "the time in which a late switch catches up, hard",
-        "Ours: for s < 1 - 1/beta, M infinite, a constant rate and a batch of 1 that grows beyond bounds T_2 before "
-        "the end, the risk is twice that of the large batch throughout at T_2 of the order T^(s beta/(beta - 1)): a "
-        "vanishing share of the run, so that the switch may come late.",
         TO_SIGNAL, (MODEL, INFINITE, "s < 1 - 1/beta", "sigma the same along a ray", "constraint: sigma^2 >= 1/s",
                     exact_powers(f"{TWO_CLOCKS}batch-switch/excess")),
         of_infinite_size(_to_signal), regimes=("hard",),
@@ -317,9 +305,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "batch-switch/time-to-noise", "eqn: fsl-simplified", 883, "the time in which a switch catches up with noise",
-        "Ours: where label noise decides the risk of the large batch B_2 too, M infinite, a run that had the batch B "
-        "comes to twice that risk at T_2 of the order (B_2/B)^(beta/(beta - 1)) after its switch, for every s and "
-        "whatever T: in that time the kernel forgets all but B/B_2 of the noise.",
         TO_NOISE, (MODEL, INFINITE, "B = 1", NOT_TOO_LATE, UP_TO_CONSTANTS),
         of_infinite_size(_to_noise),
         mutants=other_orders(TO_NOISE, the_ratio_itself=LARGE / B,

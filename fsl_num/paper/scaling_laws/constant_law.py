@@ -10,7 +10,7 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Ray
 from fsl_num.paper.block_constants import UP_TO_CONSTANTS
 from fsl_num.paper.hypotheses import MODEL
-from fsl_num.paper.scaling_laws.laws import BY_PARTS, LEARNED, NOISE, STABLE, derivations
+from fsl_num.paper.scaling_laws.laws import LEARNED, NOISE, STABLE, derivations
 from fsl_num.paper.scaling_laws.training import (
     LONGEST,
     SILENT,
@@ -77,7 +77,6 @@ def short_rays(sample: Sample) -> tuple[Ray, ...]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "thm:chinchilla", "thm:chinchilla", 902, "the scaling law of a constant learning rate",
-        "For eta K >= 1 the excess risk is of the order M^-(s beta) + (eta K)^-s + (eta/B) sigma^2. " + BY_PARTS,
         CONSTANT,
         (MODEL, equals(T, a * K), at_least(T, 1), NOISE, STABLE, UP_TO_CONSTANTS), constant_rays,
         derive=lambda: derivations("constant"), depends=("eqn: fsl-simplified",), family="constant",
@@ -86,8 +85,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "thm:const_lrs_law", "thm:const_lrs_law", 2995, "the law of a constant rate as restated, without eta K >~ 1",
-        "The restatement in the appendix asks nothing of eta K. As eta K tends to 0 the risk tends to a constant and "
-        "(eta K)^-s to infinity.",
         CONSTANT,
         (MODEL, equals(T, a * K), NOISE, STABLE, UP_TO_CONSTANTS),
         lambda sample: [*constant_rays(sample), *short_rays(sample)],

@@ -158,9 +158,6 @@ def _mutants(sample: Sample) -> dict[str, Statement]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "data-quality/law", "eqn: fsl-simplified", 883, "label noise that changes along the run",
-        "Ours: the noise is the convolution of K with gamma sigma^2(t). At a constant rate and M infinite, sigma_0^2 "
-        "over the last intrinsic time R and sigma^2 before leave T^-s + gamma (sigma_0^2 + sigma^2 R^-(1 - 1/beta)): "
-        "the clean data belong at the end. At the start they would leave gamma sigma^2, as if there were none.",
         LAW, (MODEL, INFINITE, at_least(CLEAN, 1), at_most(2 * CLEAN, T), less(gamma * zeta(beta), 2),
               Where("E is that of eqn: fsl-simplified, of the noise that of the labels alone"), UP_TO_CONSTANTS),
         of_infinite_size(_rays), lambda sample: order_statement(LAW, sample), _mutants,
@@ -168,9 +165,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "data-quality/late-share", "eqn: fsl-simplified", 883, "the share of the data that has to be clean",
-        "Ours: for s < 1 - 1/beta, a constant rate and M infinite, clean data without noise over the last share "
-        "T^-(1 - s beta/(beta - 1)) of the run leave no more noise than signal: in the hard regime a vanishing share "
-        "is enough, as a vanishing decay of the rate is. For s > 1 - 1/beta no share below 1 is.",
         SHARE, (MODEL, INFINITE, less(s, 1 - 1 / beta), Where("R is the least at which noise and signal are equal"),
                 LABELS, equals(CLEAN_NOISE, 0),
                 exact_powers(f"{TWO_CLOCKS}data-quality/law")),

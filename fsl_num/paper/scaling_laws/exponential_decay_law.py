@@ -10,7 +10,7 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Ray
 from fsl_num.paper.block_constants import UP_TO_CONSTANTS
 from fsl_num.paper.hypotheses import MODEL
-from fsl_num.paper.scaling_laws.laws import BY_PARTS, NOISE, STABLE, decay_law, derivations
+from fsl_num.paper.scaling_laws.laws import NOISE, STABLE, decay_law, derivations
 from fsl_num.paper.scaling_laws.training import SILENT, Training, decay_rays, risk_ray, volterra_risk
 from fsl_sym.proof import at_least, at_most
 from fsl_sym.symbols import T, a, b
@@ -35,8 +35,6 @@ def short_decay_rays(sample: Sample) -> tuple[Ray, ...]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "thm:geometric", "thm:geometric", 944, "the scaling law of exponential decay",
-        "For T >= 1 the excess risk is of the order M^-(s beta) + T^-s + sigma^2 (b + (a-b) min{M, T^(1/beta)}/T)/B. "
-        + BY_PARTS,
         GEOMETRIC,
         (MODEL, at_least(T, 1), at_most(b, a), NOISE, STABLE, UP_TO_CONSTANTS), exponential_rays,
         derive=lambda: derivations("exp-decay"), beyond=lambda sample: {"T to 0": short_decay_rays(sample)},
@@ -46,8 +44,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "thm:geometric/restated", "thm:geometric", 3283, "the law of exponential decay as restated, without T >~ 1",
-        "The restatement in the appendix asks nothing of T. As T tends to 0 the risk tends to a constant and T^-s to "
-        "infinity.",
         GEOMETRIC,
         (MODEL, at_most(b, a), NOISE, STABLE, UP_TO_CONSTANTS),
         lambda sample: [*exponential_rays(sample), *short_decay_rays(sample)],

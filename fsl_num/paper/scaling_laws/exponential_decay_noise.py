@@ -138,15 +138,12 @@ def _corrected_third_line(sample: Sample) -> Sharp:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "exp-decay/intrinsic-time", "sub:proof_for_the_exponential_decay_lrs", 3108, "the clock of exponential decay",
-        "T(tau) = (a/zeta)(1 - exp(-zeta tau)), T = (a-b) K/log(a/b), and the rate at intrinsic time t is a - zeta t. "
-        "With b = a/K, T = a (K-1)/log K.",
         CLOCK, ("0 < b < a", less(tau, K), less(t, TOTAL), exact_powers(NO_SPECTRUM)), clock, _clock,
         derive=_clock_derivations,
         quoted=r"\frac{a}{\zeta} \left(1-e^{-\zeta \tau}\right)",
     ),
     Claim(
         "lemma: N-exp-decay", "lemma: N-exp-decay", 3125, "the noise integral of exponential decay in closed form",
-        "int_0^T K_M(T-t) gamma(t) dt = b I1 + (a-b) I2, for every T > 0 and M.",
         equals(DECAY_NOISE, b * i1_sum() + (a - b) * i2_sum()),
         (SPECTRUM, "0 < b < a", "T > 0", "M < oo", exact_powers(MODE_BY_MODE)),
         decay_noise, _noise, derive=lambda: exponential_decay_noise().derivation,
@@ -155,7 +152,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "lemma: N-exp-decay/third-line", "lemma: N-exp-decay", 3148, "the third line of the proof, as printed",
-        "N = sum_j [a (1 - exp(-2 lambda_j T)) lambda_j/2 - zeta (1 - (1 + 2 lambda_j T) exp(-2 lambda_j T))/4].",
         lambda: equals(DECAY_NOISE, _summed(printed_lines()[1].printed)),
         (SPECTRUM, "0 < b < a", "M < oo", exact_powers(MODE_BY_MODE)), decay_noise, _third_line,
         corrected_by="lemma: N-exp-decay/third-line-corrected",
@@ -163,8 +159,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "lemma: N-exp-decay/third-line-corrected", "lemma: N-exp-decay", 3148, "the third line of the proof, corrected",
-        "N = sum_j [b (1 - exp(-2 lambda_j T)) lambda_j/2 + zeta (1 - (1 + 2 lambda_j T) exp(-2 lambda_j T))/4], "
-        "b = a - zeta T.",
         lambda: equals(DECAY_NOISE, _summed(corrected_third_line().printed)),
         (SPECTRUM, "0 < b < a", "M < oo", exact_powers(MODE_BY_MODE)), decay_noise, _corrected_third_line,
         derive=third_line_derivation,

@@ -179,16 +179,12 @@ EARLY = same_order(i2_sum(), T)
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "exp-decay/I2", "sub:proof_for_the_exponential_decay_lrs", 3231, "I2 is of the order min{M, T^(1/beta)}/T",
-        "I2 is of the order min{M, T^(1/beta)}/T for all M and T >= 1, on both sides of T = M^beta and at it: proved "
-        "for exact powers, measured for spectra up to constants as well.",
         PRINTED, (SPECTRUM, at_least(M, 1), at_least(T, 1), UP_TO_CONSTANTS),
         linear_rays, derive=i2_order, beyond=lambda sample: {"T to 0": early_rays(sample)},
         quoted=r"I_2 \eqsim \frac{\min(M,\,T^{1/\beta})}{T}",
     ),
     Claim(
         "exp-decay/I2-early", "sub:proof_for_the_exponential_decay_lrs", 3231, "I2 is of the order T up to T = 1",
-        "For T <= 1 and every M the noise of a rate that falls linearly is of the order T: the printed order, which "
-        "does not vanish with T, begins at T of order 1.",
         EARLY, (SPECTRUM, at_least(M, 1), "0 < T <= 1", UP_TO_CONSTANTS), early_rays,
         beyond=lambda sample: {"T from 1 on": linear_rays(sample)},
         instances=lambda sample: at_places(EARLY, lambda *at: linear_integral(at[0], sample.point[1], at[1]), T),
@@ -200,8 +196,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "exp-decay/I2-sharp", "sub:proof_for_the_exponential_decay_lrs", 3231, "I2 with its next term",
-        "For M infinite I2 = 2^(1/beta-2) Gamma(2-1/beta) T^(1/beta-1) - 1/(8T), with an exponentially small rest. The "
-        "constant is that of exact powers: of a spectrum up to constants it may go on oscillating with log T.",
         Formula(
             i2_sum(size=oo), "expands",
             2 ** (1 / beta - 2) * gamma(2 - 1 / beta) * T ** (1 / beta - 1) - 1 / (8 * T), T, oo,
@@ -212,8 +206,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "exp-decay/I2-crossover", "sub:proof_for_the_exponential_decay_lrs", 3231, "I2 around T = M^beta",
-        "4 T I2 is within 1 of M Phi, Phi(x) = 1 - (1+2x) exp(-2x) + (2x)^(1/beta) Gamma(2-1/beta, 2x) at "
-        "x = T/M^beta.",
         within(
             4 * T * i2_sum(),
             M * remaining(T * M**-beta) + (2 * T) ** (1 / beta) * uppergamma(2 - 1 / beta, 2 * T * M**-beta), 1,
@@ -224,7 +216,6 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "exp-decay/I2/printed-integral", "sub:proof_for_the_exponential_decay_lrs", 3268,
         "the bounding integral as printed",
-        "After u = 2 T x^-beta the integral that bounds I2 is 2^(1/beta) T^(1/beta-1)/4 int q(u) du.",
         equals(BOUNDING, 2 ** (1 / beta) / (4 * T ** (1 - 1 / beta)) * MELLIN),
         (SPECTRUM, "T > 0", exact_powers(NO_SPECTRUM)), bounding_integral, lambda sample: _bounding(sample, Integer(1)),
         corrected_by="exp-decay/I2/integral",
@@ -232,8 +223,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "exp-decay/I2/integral", "sub:proof_for_the_exponential_decay_lrs", 3268, "the bounding integral, corrected",
-        "After u = 2 T x^-beta the integral that bounds I2 is 2^(1/beta) T^(1/beta-1)/(4 beta) int q(u) du: the factor "
-        "1/beta comes from dx.",
         equals(BOUNDING, 2 ** (1 / beta) / (4 * beta * T ** (1 - 1 / beta)) * MELLIN),
         (SPECTRUM, "T > 0", exact_powers(NO_SPECTRUM)), bounding_integral, lambda sample: _bounding(sample, 1 / beta),
         derive=lambda: lemma(

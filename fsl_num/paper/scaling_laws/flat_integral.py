@@ -111,15 +111,12 @@ def _infinite_flat(sample: Sample) -> Sharp:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "exp-decay/I1", "sub:proof_for_the_exponential_decay_lrs", 3157, "I1 tends to a constant",
-        "I1 = tr(H)/2 - o(1); what is missing is of the order T^(1/beta-1) + M^(1-beta), tr(H) that of the spectrum.",
         AllOf(FLAT), (SPECTRUM, at_least(T, 1), at_least(M, 1), UP_TO_CONSTANTS), flat_rays, _flat,
         derive=lambda: i1_finite().derivation, instances=_sums,
         quoted=r"I_1 = C_\beta + o_{T,M}(1)",
     ),
     Claim(
         "exp-decay/I1-sharp", "sub:proof_for_the_exponential_decay_lrs", 3157, "I1 with its next term",
-        "For M infinite I1 = tr(H)/2 - Gamma(1-1/beta)/(2 beta) (2T)^(1/beta-1), with an exponentially small rest. The "
-        "constant is that of exact powers: of a spectrum up to constants it may go on oscillating with log T.",
         Formula(
             i1_sum(size=oo), "expands",
             zeta(beta) / 2 - 2 ** (1 / beta - 2) * T ** (1 / beta - 1) * gamma(1 - 1 / beta) / beta, T, oo,

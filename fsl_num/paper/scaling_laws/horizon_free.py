@@ -264,7 +264,6 @@ def _at_their_power(sample: Sample) -> tuple[Ray, ...]:
 def _law_claim(
     name: str,
     title: str,
-    text: str,
     formula: Formula,
     falls: Mapping[str, float],
     neighbour: Formula,
@@ -278,7 +277,7 @@ def _law_claim(
         return {f"{fall}: {mutant}": Joint({fall: version}) for fall in falls for mutant, version in wrong.items()}
 
     return Claim(
-        name, "eqn: fsl-simplified", 883, title, text, formula,
+        name, "eqn: fsl-simplified", 883, title, formula,
         (MODEL, INFINITE, *power, at_least(T, 1), STABLE, UP_TO_CONSTANTS),
         of_infinite_size(lambda sample: {name: _law_rays(sample, fall) for name, fall in falls.items()}),
         lambda sample: Joint({name: order_statement(formula, sample) for name in falls}), mutants,
@@ -291,21 +290,14 @@ def _law_claim(
 CLAIMS: tuple[Claim, ...] = (
     _law_claim(
         "horizon-free/law", "the law of rates t^-g with tail averaging, g < 1/2",
-        "Ours: with the rates a (1 + tau)^-g, g < 1/2, and M infinite, the average over the last half of K steps has "
-        "the excess risk T^-s + (sigma^2/B) T^(1/beta)/K: the noise of the modes that are learned, over the samples.",
         GENTLE, {"g = 0": 0.0, "g = 2/5": 0.4}, STEEP, (less(_POWER, Rational(1, 2)),), 0.8,
     ),
     _law_claim(
         "horizon-free/law-steep", "the law of rates t^-g with tail averaging, g > 1/2",
-        "Ours: with the rates a (1 + tau)^-g, g > 1/2, and M infinite, the average over the last half of K steps has "
-        "the excess risk T^-s + (sigma^2/B) a^2 T^(1/beta - 2): the kernel remembers the noise of the first steps.",
         STEEP, {"g = 3/5": 0.6, "g = 4/5": 0.8}, GENTLE, (less(Rational(1, 2), _POWER), less(_POWER, 1)), 0.2,
     ),
     Claim(
         "horizon-free/best-power", "eqn: fsl-simplified", 883, "the best power of a horizon-free rate",
-        "Ours, after the followers who write a for beta, b for 1 + s beta and g* = max(1 - a/b, 0): for s < 2 - 1/beta "
-        "(b < 2 a) the best power has T ~ K^(1 - g*) and leaves K^-min(s, s beta/(1 + s beta)), the order of the best "
-        "schedules that know K, whatever the horizon.",
         AllOf(BEST), (MODEL, INFINITE, less(s, REMEMBERED), Where("E is the least risk over g in [0, 1)"),
                LABELS, exact_powers(BALANCED)),
         of_unit_noise(_best),
@@ -314,9 +306,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "horizon-free/easier-tasks", "eqn: fsl-simplified", 883, "where g = 1 - a/b is too steep",
-        "Ours: for s > 2 - 1/beta (b > 2 a) the followers' g = 1 - beta/(1 + s beta) is above 1/2, and leaves "
-        "K^-((2 beta - 1)/(1 + s beta)), more than K^-(s beta/(1 + s beta)): the noise of the first steps decides. By "
-        "the law g = 1/2 is then best, with K^-(1 - 1/(2 beta)) up to a logarithm.",
         FORGETS, (MODEL, INFINITE, less(REMEMBERED, s), "g = 1 - beta/(1 + s beta)", LABELS,
          UP_TO_CONSTANTS),
         located(lambda sample: {"g": _their_power(sample)})(of_unit_noise(_at_their_power)),

@@ -18,10 +18,6 @@ from fsl_sym.symbols import B, E, M, T, a, b, beta, s, sigma
 STABLE = at_most(a * zeta(beta) / B, Rational(1, 5))
 """gamma_max tr(H) is small enough: at most 0.2 of exact powers, and twice that of spectra up to constants."""
 NOISE = "sigma^2 >= 1"
-BY_PARTS = (
-    "Tested at intrinsic times up to 1e40 (1e200 where M decides) on the parts of eqn: fsl-simplified, which its own "
-    "claim ties to the loss."
-)
 LEARNED = M ** (-s * beta) + T**-s
 """What the model lacks, and what is not yet learned at the intrinsic time T."""
 

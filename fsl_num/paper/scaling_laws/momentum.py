@@ -179,10 +179,6 @@ def _says(sample: Sample) -> Joint:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "momentum/kernel", "eqn: fsl-simplified", 883, "heavy-ball momentum changes the kernel at short times",
-        "Ours: momentum mu at the learning rate a (1 - mu) leaves (sigma^2/2) (a/B) sum lambda_j/(2 - a lambda_j x), "
-        "x = (1 - mu)/(1 + mu), where training stands still, and a mode forgets at the rate lambda "
-        "(1 + a lambda/(2 x)) to first order in a. Where a lambda_1/x is small the excess risk at every intrinsic time "
-        "is that of SGD at the rate a: constant momentum changes no exponent.",
         AllOf((
             tends(2 * B * E / (a * sigma**2), K, oo, NOISE),
             tends(-log(ONE_MODE) / (2 * a * K), K, oo, FORGETTING),

@@ -224,9 +224,6 @@ def _from_the_edge(s: Any, beta: Any) -> tuple[Any, Any]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "optimal-batch/noise", "eqn: fsl-simplified", 883, "the noise of the best batch sizes",
-        "Ours: at a constant rate and D samples in all, batch sizes in proportion to sqrt(K(T - t)) leave the least "
-        "noise, of the order min{M, T^(1/beta)}/D over sigma^2, whatever the rate; a constant batch leaves T/D. With "
-        "lambda_j = j^-b of the followers, b is beta, and the batch grows like (T - t)^-(1 - 1/(2 b)).",
         NOISE, (SPECTRUM, at_least(T, 1), at_least(M, 1), ANY_BATCH, UP_TO_CONSTANTS),
         _noise_rays,
         mutants=other_orders(NOISE, a_constant_batch=T / D, no_memory=1 / D,
@@ -237,10 +234,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "optimal-batch/law-easy", "eqn: fsl-simplified", 883, "the law of the best batch sizes, easy regime",
-        "Ours: for s > 1 - 1/beta, M infinite and a constant rate, the best horizon and batch sizes B(t) >= 1 for D "
-        "samples grow throughout and leave D^(-s beta/(1 + s beta)). At a constant batch a power decay with "
-        "p > beta - 1 leaves the same order, T^-s + T^(1/beta)/D at T = a D: one control is worth the other. With "
-        "both constant D^(-s/(1 + s)) is left.",
         EASY, (MODEL, INFINITE, "s > 1 - 1/beta", LABELS, UP_TO_CONSTANTS),
         of_unit_noise(lambda sample: _budgets(sample, lambda plan: plan.excess_risk)), regimes=("easy",),
         mutants=other_orders(EASY, a_constant_batch=D ** (-s / (1 + s)), the_hard_regime=D**-s),
@@ -248,8 +241,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "optimal-batch/law-hard", "eqn: fsl-simplified", 883, "the law of the best batch sizes, hard regime",
-        "Ours: for s < 1 - 1/beta, M infinite and a constant rate, the best batch sizes for D samples are 1 up to a "
-        "late switch and leave D^-s, the order of the signal when every sample is a step.",
         HARD, (MODEL, INFINITE, "s < 1 - 1/beta", LABELS, UP_TO_CONSTANTS),
         of_unit_noise(lambda sample: _budgets(sample, lambda plan: plan.excess_risk)), regimes=("hard",),
         mutants=other_orders(HARD, a_constant_batch=D ** (-s / (1 + s)), the_easy_regime=EASY.right),
@@ -257,8 +248,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "optimal-batch/late-switch", "eqn: fsl-simplified", 883, "the share of the run in which the batch grows",
-        "Ours: for s < 1 - 1/beta, M infinite and a constant rate, the best batch leaves 1 when a share of the order "
-        "D^(-(1 - 1/beta - s)/(2 - 1/beta)) of the intrinsic time is left: it vanishes, a late switch.",
         SWITCH, (MODEL, INFINITE, "s < 1 - 1/beta", LABELS,
                  exact_powers(f"{TWO_CLOCKS}optimal-batch/law-hard")),
         of_unit_noise(lambda sample: _budgets(sample, lambda plan: plan.growing / plan.horizon, exact=True)),

@@ -178,14 +178,14 @@ def _constants(sample: Sample, constants: Mapping[str, tuple[Symbol, Expr]]) -> 
     return Joint(parts | {name: replace(part, off=_OFF) for name, part in parts.items() if name == "decay"})
 
 
-def _constants_claim(name: str, text: str, constants: Mapping[str, tuple[Symbol, Expr]], *hypotheses: str) -> Claim:
+def _constants_claim(name: str, constants: Mapping[str, tuple[Symbol, Expr]], *hypotheses: str) -> Claim:
     regime = name.rpartition("-")[2]
     letters = set().union(*(expression.free_symbols for _, expression in constants.values())) & {_time, _late}
     defined = [equals(letter, DEFINED[letter]) for letter in (*letters, _A, _k)]
     limits = [tends(letter / expression, D, oo, Integer(1)) for letter, expression in constants.values()]
     return Claim(
         name, "eqn: FSL-optimization", 1583,
-        f"the best schedule of a data budget with its constants, {regime} regime", text, AllOf((*limits, *defined)),
+        f"the best schedule of a data budget with its constants, {regime} regime", AllOf((*limits, *defined)),
         (MODEL, f"s {'>' if regime == 'easy' else '<'} 1 - 1/beta", INFINITE,
          Where("E is the least excess risk over gamma that never rise"),
          Where("a is the largest gamma" if regime == "easy" else "b is the last gamma"),
@@ -201,9 +201,6 @@ _law, *_program = DECAY
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "optimal-schedule/decay", "eqn: FSL-optimization", 1583, "what a late decay leaves, hard regime",
-        "Ours: for s < 1 - 1/beta the best schedule of D samples gives away a last intrinsic time R, and with it "
-        "R D^(-s-1) of the signal, for a noise R^-(1 - 1/beta). The least of both, of the order "
-        "D^(-(1 + s)(beta - 1)/(2 beta - 1)), is the noise that the designs leave.",
         Formula(_law, "optimum", _least, program=tuple(_program), where=HARD.condition),
         (MODEL, LABELS, INFINITE,
          Where("R is the time left when the rate leaves its bound, to follow one over the root of the kernel"),
@@ -214,9 +211,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "optimal-schedule/shape", "eqn: FSL-optimization", 1583, "how the best rate falls",
-        "Ours: of the K_2 samples after it has left its peak a, the best gamma falls in every regime like a power "
-        "decay: with a share z of them left it tends to a z^(2 beta - 1). What another power loses is said by "
-        "vanishing-end/saturation.",
         SHAPE, (MODEL, LABELS, INFINITE, Where("gamma(y) is the best with y samples left, never rising"),
                 exact_powers(OSCILLATE)),
         of_noise(of_infinite_size(_shares)), _shape, derive=optimal_rate, role="own", family=FAMILY,
@@ -224,17 +218,10 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _constants_claim(
         "optimal-schedule/constants-easy",
-        "Ours: for s > 1 - 1/beta the best schedule of D samples takes an intrinsic time T_opt, its peak is 2 beta "
-        "T_opt/D, as that of a power decay of power 2 beta - 1, and (1 + s beta) A T_opt^-s/2 is left. A t^-s is the "
-        "signal, k t^-(2 - 1/beta) the kernel, K(0) = zeta(2 beta).",
         EASY_CONSTANTS, "sigma = 1",
     ),
     _constants_claim(
         "optimal-schedule/constants-hard",
-        "Ours: for s < 1 - 1/beta the best gamma leaves its bound g when a sample costs what it teaches: with R of "
-        "intrinsic time left, sigma^2 g k R^-(2 - 1/beta) = s A (g D)^(-1-s), A t^-s being the signal and "
-        "k t^-(2 - 1/beta) the kernel, K(0) = zeta(2 beta). The decay takes 2 beta R/g samples, and A (g D)^-s/2 is "
-        "left.",
         HARD_CONSTANTS, Where("K_2 is the number of samples after the rate has left its bound; g is that bound"),
     ),
 )  # fmt: skip

@@ -277,7 +277,7 @@ def compute_rays(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
 
 
 def _claim(
-    name: str, title: str, text: str, orders: Mapping[str, Formula],
+    name: str, title: str, orders: Mapping[str, Formula],
     rays: Callable[[Sample], Mapping[str, tuple[Ray, ...]]], *hypotheses: str,
 ) -> Claim:  # fmt: skip
     def measured(sample: Sample) -> dict[str, Any]:
@@ -289,7 +289,7 @@ def _claim(
 
     derived = DERIVED[name.partition("/")[2]]
     return Claim(
-        name, "eqn: FSL-optimization", 1583, title, text, lambda: AllOf(tuple(derived.formulas())),
+        name, "eqn: FSL-optimization", 1583, title, lambda: AllOf(tuple(derived.formulas())),
         (MODEL, str(derived.regime.condition),
          Where("E is the least excess risk over gamma that never rise, up to a bound"),
          LABELS, BEST_LAW,
@@ -301,7 +301,7 @@ def _claim(
 
 
 def _least(
-    budget: str, text: str, rays: Callable[[Sample], Mapping[str, Any]], depends: tuple[str, ...],
+    budget: str, rays: Callable[[Sample], Mapping[str, Any]], depends: tuple[str, ...],
     before: tuple[Any, ...] = (), derive: Callable[[], tuple[Any, ...]] = tuple, where: tuple[Where, ...] = (),
 ) -> Claim:  # fmt: skip
     """The least risk of a budget regime by regime, of the law that the best rates leave.
@@ -319,7 +319,7 @@ def _least(
 
     return Claim(
         f"optimal-schedule/{budget}", "eqn: FSL-optimization", 1583, f"the least risk of all schedules, {budget}",
-        text, AllOf((*before, *optima)),
+        AllOf((*before, *optima)),
         (MODEL, LABELS, BEST_LAW, *where, exact_powers(DESIGNED)),
         of_noise(measured), statement, derive=lambda: (*derive(), *least_orders(budget)), role="own", depends=depends,
         family=FAMILY,
@@ -329,50 +329,27 @@ def _least(
 CLAIMS: tuple[Claim, ...] = (
     _least(
         "data",
-        "Ours: a unit of intrinsic time at the rate gamma costs the noise k gamma and 1/gamma samples; at every price "
-        "mu sqrt(mu/k) is the cheapest rate. What that leaves over an intrinsic time T has the least order given, "
-        "regime by regime, and the designer finds it.",
         data_rays, ("eqn: fsl-simplified", "lemma:ke-power/kernel-window"), (STATIONARY,),
         lambda: (stationary_rate(),), (Where("mu is the price of a sample; k is the noise of a unit of gamma"),),
     ),  # fmt: skip
     _least(
         "compute",
-        "Ours: of C = M D what the best rates leave, M^(-s beta) + T^-s + min(M, T^(1/beta))/D, has the least order "
-        "given, regime by regime and without a logarithm, and the designer finds it, at the best size of each budget.",
         compute_rays, ("optimal-schedule/data", "approximation-error"),
     ),  # fmt: skip
     _claim(
         "optimal-schedule/data-easy", "the best schedule of a data budget, easy regime",
-        "Ours: for s > 1 - 1/beta and M infinite, of D samples the best schedule leaves D^(-s beta/(1 + s beta)), over "
-        "an intrinsic time of the order D^(beta/(1 + s beta)): its peak, of the order T/D, falls like "
-        "D^(beta/(1 + s beta) - 1), its last rate, of the order T^(1/(2 beta))/D, like D^(1/(2 (1 + s beta)) - 1). No "
-        "fixed shape beats that order; a power decay with p > beta - 1 has it too.",
         DATA_EASY, data_rays, INFINITE,
     ),
     _claim(
         "optimal-schedule/data-hard", "the best schedule of a data budget, hard regime",
-        "Ours: for s < 1 - 1/beta and M infinite, of D samples the best schedule leaves D^-s. Its peak is the bound, "
-        "its intrinsic time of the order D; with R of it left the rate leaves the bound. The share of samples after "
-        "that, R/D, falls like D^(-(beta - 1 - s beta)/(2 beta - 1)), and the last rate, R^-(1 - 1/(2 beta)), like "
-        "D^(-(1 + s)/2).",
         DATA_HARD, data_rays, INFINITE, Where("R is the intrinsic time after the rate has left its bound"),
     ),
     _claim(
         "optimal-schedule/compute-easy", "the best schedule of a compute budget, easy regime",
-        "Ours: for s > 1 - 1/beta and C = M D, the best model size is of the order C^(1/(2 + s beta)), and "
-        "C^(-s beta/(2 + s beta)) is left. Up to constants the law does not determine the intrinsic "
-        "time: from the order M^beta to that of all D ~ C^((1 + s beta)/(2 + s beta)) samples at a rate of order 1 it "
-        "is flat; both ends are proved. The designs take the lower end, with the peak "
-        "C^((beta - 1 - s beta)/(2 + s beta)): beyond M^beta what e_M still loses fades like exp(-2 T/M^beta), and "
-        "what sqrt(K_M) adds like exp(-T/M^beta).",
         COMPUTE_EASY, compute_rays, CHOSEN_SIZE,
     ),
     _claim(
         "optimal-schedule/compute-hard", "the best schedule of a compute budget, hard regime",
-        "Ours: for s < 1 - 1/beta and C = M D, the best model size is of the order C^(1/(1 + beta)), with the peak at "
-        "its bound the intrinsic time is of the order D = M^beta, and C^(-s beta/(1 + beta)) is left. The share of the "
-        "samples after the rate has left its bound falls with D as under a data budget, where M is infinite; that is "
-        "not proved for M = D^(1/beta), where K_M ends as a power at the time that is left.",
         COMPUTE_HARD, compute_rays, CHOSEN_SIZE,
         Where("K_2 is the number of samples after the rate has left its bound"),
     ),

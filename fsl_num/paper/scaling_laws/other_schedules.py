@@ -301,7 +301,7 @@ def laws(known: Any) -> tuple[Formula, ...]:
 
 
 def law_claim(
-    name: str, title: str, text: str, known: Callable[[], Any], rays: Any, *hypotheses: Any, beyond: Any = None
+    name: str, title: str, known: Callable[[], Any], rays: Any, *hypotheses: Any, beyond: Any = None
 ) -> Claim:
     """A law as it is derived for a schedule, measured on its side of beta = 2 where it has two."""
 
@@ -317,7 +317,7 @@ def law_claim(
         return _off(s, beta) if len(laws(known())) > 1 else (s, beta)
 
     return Claim(
-        name, "eqn: fsl-simplified", 883, title, text, lambda: all_of(laws(known())),
+        name, "eqn: fsl-simplified", 883, title, lambda: all_of(laws(known())),
         (MODEL, *hypotheses, NOISE, STABLE, UP_TO_CONSTANTS), rays,
         lambda sample: order_statement(here(sample), sample), mutants,
         moved=moved, role="own", depends=("eqn: fsl-simplified",), family=name.partition("/")[0], beyond=beyond,
@@ -327,30 +327,23 @@ def law_claim(
 CLAIMS: tuple[Claim, ...] = (
     law_claim(
         "multi-step/law", "the scaling law of one drop of the rate",
-        "Ours: a rate a over the intrinsic time T_1 and b over T_2, 1 <= T_2 <= min{T_1, M^beta}, has the excess risk "
-        "M^-(s beta) + T^-s + (sigma^2/B) (b + a T_2^(1/beta - 1)), T = T_1 + T_2.",
         lambda: "multi-step", partial(_two_phases, shape=_drop),
         at_least(T2, 1), at_most(T2, T1), at_most(T2, M**beta), equals(T, T1 + T2), at_most(b, a),
         beyond=_drops_outside,
     ),
     law_claim(
         "cyclic/law", "the scaling law of a triangular wave",
-        "Ours: a rate that rises from b to a over the intrinsic time T_1 and falls back over T_2 >= 1 has the law of "
-        "linear decay over T_2, and b in its noise; the rise leaves no trace beside it.",
         lambda: "cyclic", partial(_two_phases, shape=_wave), at_least(T2, 1), equals(T, T1 + T2), at_most(b, a),
         beyond=partial(_short, shape=_wave, first=1.0),
     ),
     law_claim(
         "inverse-sqrt/law", "the scaling law of the inverse square root",
-        "Ours: for K >= K_0 >= 1/a (so that T >= 0.8) the excess risk of a/sqrt(1 + tau/K_0) is of the order "
-        "M^-(s beta) + T^-s + (sigma^2/B) a sqrt(K_0/K): its noise is that of its last rate.",
         lambda: "inverse-sqrt", _roots,
         at_most(K0, K), at_least(a * K0, 1), "T = 2 a K_0 (sqrt(1 + K/K_0) - 1)",
         beyond=_roots_outside,
     ),
     law_claim(
         "own-schedule/law", "the scaling law of a schedule of one's own: a parabola",
-        "Ours: a (1 - (tau/K)^2), typed as a schedule of one's own, vanishes linearly: it has the law of linear decay.",
         _typed, _own, at_least(T, 1), beyond=partial(_short, shape=_parabola, first=0.0),
     ),
 )  # fmt: skip

@@ -149,8 +149,6 @@ def _ray(name: str, growing: str, measured: Sequence[dict[str, float]]) -> Ray:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eqn: fsl-simplified", "eqn: fsl-simplified", 883, "the loss under constant label noise, in three parts",
-        "For t >= 1 and sigma^2 >= c the excess risk is of the order delta_M + e_M(t) + (sigma^2/B) int K_M phi(T^-1): "
-        "the Volterra solution against its three parts, M^-(s beta) through delta_M.",
         same_order(E, APPROXIMATION + SIGNAL + NOISE_PART * sigma**2),
         (MODEL, Where("approximation is M^-(s beta) through delta_M; signal is e_M(t); "
          "noise is the integral of K_M(t - r) gamma(r) over r from 0 to t"), "t >= 1", NOISE, STABLE, UP_TO_CONSTANTS),

@@ -209,7 +209,7 @@ def law_order(noise: Expr) -> Formula:
 
 
 def power_claim(
-    name: str, title: str, text: str, formula: Formula, powers: Powers, rays: Any, *hypotheses: Any, **settings: Any
+    name: str, title: str, formula: Formula, powers: Powers, rays: Any, *hypotheses: Any, **settings: Any
 ) -> Claim:
     """A claim about orders that holds for each of the powers drawn."""
 
@@ -224,7 +224,7 @@ def power_claim(
         }
 
     return Claim(
-        name, "eqn: fsl-simplified", 883, title, text, formula, hypotheses,
+        name, "eqn: fsl-simplified", 883, title, formula, hypotheses,
         lambda sample: _measured(sample, powers, rays), statement, mutants, role="own",
         beyond=lambda sample: {
             "T to 0": _measured(sample, powers, _short_law if rays is _law_rays else _short_noise),
@@ -307,22 +307,17 @@ def sharp_statement(sample: Sample) -> Joint:
 CLAIMS: tuple[Claim, ...] = (
     power_claim(
         "vanishing-end/fast", "the noise of a rate that vanishes slowly",
-        "Ours: for p < beta - 1 the noise of a (1 - tau/K)^p is of the order a T^-q, q = p/(p + 1), for all M, T >= 1: "
-        "the kernel forgets before the rate has vanished, and neither beta nor M matters.",
         noise_order(FAST), fast_powers, _noise_rays,
         SPECTRUM, less(p, beta - 1), at_least(M, 1), at_least(T, 1), UP_TO_CONSTANTS, derive=power_decay_bounds,
         instances=_noise_of(fast_powers),
     ),
     power_claim(
         "vanishing-end/slow", "the noise of a rate that vanishes fast",
-        "Ours: for p > beta - 1 the noise of a (1 - tau/K)^p is of the order a T^-(1 - 1/beta) up to T = M^beta and "
-        "a M^(1 - beta/(p+1)) T^-q beyond: it saturates at the capacity, without a logarithm.",
         noise_order(SLOW), slow_powers, _noise_rays,
         SPECTRUM, less(beta - 1, p), at_least(M, 1), at_least(T, 1), UP_TO_CONSTANTS, instances=_noise_of(slow_powers),
     ),
     Claim(
         "vanishing-end/resonance", "eqn: fsl-simplified", 883, "the noise at the resonance has a logarithm",
-        "Ours: for p = beta - 1 the noise of a (1 - tau/K)^p is of the order a T^-(1 - 1/beta) min{log M, log T}.",
         noise_order(RESONANT), (SPECTRUM, equals(p, beta - 1), at_least(M, 2), at_least(T, 2), UP_TO_CONSTANTS),
         lambda sample: _measured(sample, resonant_powers, _noise_rays),
         _at_resonance, resonant_mutants, role="own", instances=_noise_of(resonant_powers),
@@ -330,23 +325,18 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     power_claim(
         "vanishing-end/law-fast", "the scaling law of a power decay, p < beta - 1",
-        "Ours: for T >= 1 the excess risk of a (1 - tau/K)^p is of the order M^-(s beta) + T^-s + (sigma^2/B) a T^-q.",
         law_order(FAST), fast_powers, _law_rays,
         MODEL, less(p, beta - 1), at_least(T, 1), NOISE, STABLE, UP_TO_CONSTANTS,
         depends=("eqn: fsl-simplified", "vanishing-end/fast"),
     ),
     power_claim(
         "vanishing-end/law-slow", "the scaling law of a power decay, p > beta - 1",
-        "Ours: for T >= 1 the excess risk of a (1 - tau/K)^p is of the order M^-(s beta) + T^-s + (sigma^2/B) a "
-        "min{M^(1 - beta/(p+1)) T^-q, T^-(1 - 1/beta)}: the law of exponential decay without its logarithm of K.",
         law_order(SLOW), slow_powers, _law_rays,
         MODEL, less(beta - 1, p), at_least(T, 1), NOISE, STABLE, UP_TO_CONSTANTS,
         depends=("eqn: fsl-simplified", "vanishing-end/slow"),
     ),
     Claim(
         "vanishing-end/sharp", "eqn: fsl-simplified", 883, "the noise of a power decay to its last term",
-        "Ours: for M infinite the noise of a (1 - tau/K)^p has two terms, one of T^-q and one of T^-(1 - 1/beta), with "
-        "an exponentially small rest; where p = beta - 1 their poles meet in a logarithm.",
         lambda: AllOf(expansions()), (SPECTRUM, INFINITE, OFF, exact_powers(OSCILLATE)),
         of_infinite_size(sharp_noise), sharp_statement,
         derive=power_decay_limits, role="own",

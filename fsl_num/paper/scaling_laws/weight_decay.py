@@ -193,9 +193,6 @@ def _mutants(sample: Sample) -> dict[str, Statement]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "weight-decay/law", "eqn: fsl-simplified", 883, "weight decay at a constant rate",
-        "Ours: decoupled weight decay omega in intrinsic time leaves T^-s + omega^min(s, 2) + gamma sigma^2 at a "
-        "constant rate and M infinite, s != 2. It forgets the signal too: the bias saturates at s = 2 as that of ridge "
-        "regression; omega <= 1/T costs nothing for s < 2, and no omega <= 1 lowers the order of the noise.",
         LAW, (MODEL, INFINITE, "s != 2", at_least(T, 1), at_most(OMEGA, 1), less(gamma * zeta(beta), 2),
               Where("E is that of eqn: fsl-simplified, of the noise that of the labels alone"), UP_TO_CONSTANTS),
         of_infinite_size(_rays), lambda sample: order_statement(LAW, sample), _mutants, moved=_parted, beyond=_outside,
@@ -203,8 +200,6 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "weight-decay/forgetting", "eqn: fsl-simplified", 883, "weight decay forgets old noise exponentially",
-        "Ours: with weight decay omega the kernel is K(t) exp(-2 omega t). Of the noise that is older than R it leaves "
-        "exp(-2 omega R) R^-(1 - 1/beta) min{1, 1/(omega R)}: nothing changes within 1/omega.",
         FORGOTTEN, (SPECTRUM, INFINITE, at_least(OLDER, 1), at_most(OMEGA, 1), UP_TO_CONSTANTS),
         of_infinite_size(_older_rays),
         mutants=lambda sample: {

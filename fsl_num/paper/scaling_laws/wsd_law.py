@@ -9,7 +9,7 @@ from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.statements import Ray
 from fsl_num.paper.block_constants import UP_TO_CONSTANTS
 from fsl_num.paper.hypotheses import MODEL
-from fsl_num.paper.scaling_laws.laws import BY_PARTS, NOISE, STABLE, decay_law, derivations
+from fsl_num.paper.scaling_laws.laws import NOISE, STABLE, decay_law, derivations
 from fsl_num.paper.scaling_laws.training import (
     LONGEST,
     SILENT,
@@ -60,8 +60,6 @@ def _short_phases(sample: Sample) -> dict[str, tuple[Ray, ...]]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "thm: wsd", "thm: wsd", 1023, "the scaling law of a stable phase followed by exponential decay",
-        "For T_1, T_2 >= 1 the excess risk is of the order M^-(s beta) + (T_1+T_2)^-s + "
-        "sigma^2 (b + (a-b) min{M, T_2^(1/beta)}/T_2)/B. " + BY_PARTS,
         WSD,
         (MODEL, equals(T, T1 + T2), at_least(T1, 1), at_least(T2, 1), at_most(b, a), NOISE, STABLE, UP_TO_CONSTANTS),
         stable_decay_rays,
