@@ -31,7 +31,8 @@ from fsl_num.claims.proofs import unproved
 from fsl_num.claims.statements import Direction, Joint
 from fsl_num.validation import Array
 from fsl_sym.proof import Formula, Mean, Rate, equals
-from fsl_sym.proof.formulas import NEAR_OPTIMAL, canonical
+from fsl_sym.proof.bound_letters import canonical
+from fsl_sym.proof.formulas import NEAR_OPTIMAL
 from fsl_sym.symbols import T2, E, T, beta, s, t
 
 _ALPHA: Final = Symbol("alpha", positive=True)

@@ -18,6 +18,7 @@ from fsl_num.claims.claim import Claim
 from fsl_num.claims.formula_laws import parts_of
 from fsl_num.claims.texts import lists_of, relations_of
 from fsl_num.claims.words import Where
+from fsl_sym.algebra.printing import latex
 from fsl_sym.proof import Formula, Property
 from fsl_sym.symbols import MEANINGS
 
@@ -63,6 +64,20 @@ def undefined(claim: Claim) -> str:
     used = {_plain(name) for relation in (*parts, *stated) for name in _letters(relation, bound=True)} | said | MODEL
     used |= {name for _, meaning in definitions for name in re.findall(r"[A-Za-z]\w*", meaning)}
     return next((f"{name} is defined, and is no letter of the claim" for name in sorted(defined - used)), "")
+
+
+def standard_letters(claim: Claim) -> list[str]:
+    """What the letters of a formula mean that the claim does not define: those of the paper, as texts.
+
+    >>> from fsl_num.claims.registry import claim
+    >>> standard_letters(claim("lemma:convolution-kernel/mass"))
+    ['$M$, model size: number of features', '$\\\\beta$, capacity exponent: lambda_j = j^-beta']
+    """
+    definitions = [known for where in claim.hypotheses if isinstance(where, Where) for known in where.defined]
+    defined = {name for names, _ in definitions for name in names}
+    meanings = {**NOTATION, **{letter.name: meaning for letter, meaning in MEANINGS.items()}}
+    names = sorted({name for part in parts_of(claim.formula) for name in _letters(part)} & meanings.keys())
+    return [f"${latex(Symbol(name))}$, {meanings[name]}" for name in names if _plain(name) not in defined]
 
 
 def _plain(name: str) -> str:

@@ -30,7 +30,7 @@ from sympy.core.function import AppliedUndef, UndefinedFunction
 from fsl_num.claims.printed_values import value_of
 from fsl_num.validation import Array
 from fsl_sym.proof import Formula
-from fsl_sym.proof.formulas import canonical
+from fsl_sym.proof.bound_letters import canonical
 
 SAME: Final = 1e-6
 """Relative, of sums and matrix products that are good to 1e-8."""

@@ -145,5 +145,6 @@ CLAIMS: tuple[Claim, ...] = (
         ("p > 0", Formula(p, "!=", beta - 1), "sigma^2 of order 1", "constraint: a <= 1", ORDER_OF_LAW),
         saturated_risk, saturated, derive=lambda: forms.derivations_of(saturation()), depends=("vanishing-end/data",),
         role="own", family="vanishing-end/data", beyond=uncapped_saturation,
+        remark="A fixed shape gains nothing from a capacity beyond its own.",
     ),
 )  # fmt: skip

@@ -98,6 +98,7 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: measurements.measured_at("first rate over steps", sample),
         _const_term,
         derive=ansatz.first_rate, role="corrected", family="ansatz-quadrature",
+        remark="It is the noise of a constant schedule of the first rate.",
     ),
     Claim(
         "eq:numerical_const_term/order", "eq:numerical_const_term", 1467, "the order of the noise of the first rate",
@@ -113,5 +114,6 @@ CLAIMS: tuple[Claim, ...] = (
         FIRST_RATE_EVERY_S, (measurements.POWERS, "0 <= sigma^2 <= 1e20", "1e2 <= T <= 1e40"),
         constant_noise_rays, instances=_held, role="stronger", strengthens="eq:numerical_const_term/order",
         family="constant-noise",
+        remark="On easier tasks what was injected at the start decides.",
     ),
 )  # fmt: skip

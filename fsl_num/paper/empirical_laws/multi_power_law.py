@@ -167,6 +167,7 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: Sharp(_multi_power(sample, since="the start"), measurements.ONE_PASS), instances=_step_instances,
         corrected_by=f"{LABEL}/multi-power/corrected", family="steps",
         quoted=r"S_i := \sum_{j=1}^{i}\eta_{j}",
+        remark="As printed, a drop counts in full at once and nothing comes after it.",
     ),
     Claim(
         f"{LABEL}/multi-power/corrected", LABEL, 1195, "the Multi-Power Law is the label noise of steps",
@@ -174,6 +175,7 @@ CLAIMS: tuple[Claim, ...] = (
         _label_noise, _multi_power_corrected,
         derive=ansatz.multi_power, role="corrected",
         family="steps",
+        remark="With the sum as its authors have it the law is exact for the label noise: nothing is approximated.",
     ),
     Claim(
         f"{LABEL}/multi-power-definition", LABEL, 1188, "the Multi-Power Law",

@@ -66,6 +66,7 @@ CLAIMS: tuple[Claim, ...] = (
         regimes=("easy",), family="tokens",
         instances=lambda sample: [{D: 20e9, K: STEPS, B: BATCH, _length: LENGTH}],
         quoted="over a total step of $K = 33907$",
+        remark="The length of a sequence is not printed.",
     ),
     Claim(
         "fig:different-step-fit-lrs", "fig:different-step-fit-lrs", 1699, "steps of 10B to 80B tokens, as printed",

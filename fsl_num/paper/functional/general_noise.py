@@ -129,6 +129,8 @@ CLAIMS: tuple[Claim, ...] = (
         derive=best_constants.all_times_derivations, role="stronger", strengthens="thm: fsl-general-noise",
         depends=("cor: contraction/longer",), family=FAMILY,
         beyond=lambda sample: {**unstable(sample), **later(sample)},
+        remark="It contains the theorems on general, constant and zero label noise and, with the kernel of M "
+               "features, the hard regime.",
     ),
     Claim(
         "prop:fsl-weak-upper-bound", "prop:fsl-weak-upper-bound", 2211, "the upper bound with K_infinity, all t",
@@ -150,6 +152,7 @@ CLAIMS: tuple[Claim, ...] = (
         moved=led,
         beyond=lambda sample: {"a loud burst, t = 100 M^beta": loud(sample)},
         quoted="and under some conditions",
+        remark="The introduction leaves its conditions open; they can be these.",
     ),
     Claim(
         "critical-time", "thm: fsl-general-noise", 577, "at the critical time the signal has reached its limit",

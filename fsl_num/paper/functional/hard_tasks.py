@@ -167,6 +167,7 @@ CLAIMS: tuple[Claim, ...] = (
         regimes=HARD, beyond=unstable,
         depends=("thm: fsl-hard-regime/corrected",), family=FAMILY,
         quoted=r"\eqsim M^{-s\beta} + e(t) + \int_0^t \cK(t-z)[e(z)+\sigma^2]\gamma(z)\dd z",
+        remark="So the theorem reads where its constants may depend on the noise.",
     ),
     Claim(
         "thm: fsl-hard-regime/noise-limit", "thm: fsl-hard-regime", 484, "how the law with K_infinity fails",
@@ -177,6 +178,7 @@ CLAIMS: tuple[Claim, ...] = (
         noise_limit_rays, noise_limit_law,
         lambda sample: {"bounded": replace(noise_limit_law(sample), exponents={"sigma^2": 0.0, "M": 0.0})},
         role="own", family=FAMILY,
+        remark="What M features have forgotten exponentially, the kernel of infinitely many still remembers.",
     ),
     Claim(
         "thm: fsl-hard-regime/any-noise", "thm: fsl-hard-regime", 484, "hard tasks: every noise, with its constant",
@@ -189,5 +191,6 @@ CLAIMS: tuple[Claim, ...] = (
         },
         regimes=HARD, role="own",
         depends=("thm: fsl-hard-regime/corrected", "thm: fsl-hard-regime/noise-limit"), family=FAMILY,
+        remark="A burst of noise at the largest rate attains it, long after.",
     ),
 )  # fmt: skip

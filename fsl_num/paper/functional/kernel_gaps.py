@@ -335,6 +335,7 @@ CLAIMS: tuple[Claim, ...] = (
         (MODEL, "gamma = 1", "t >= M^beta", UP_TO_CONSTANTS), noise_gap_rays,
         role="stronger", strengthens="eq:Ksigma-gap", family="gaps", instances=_noise_gaps,
         beyond=partial(gaps_outside, with_signal=False),
+        remark="No condition on s is needed.",
     ),
     Claim(
         "eq:Ksigma-gap/exact", "eq:Ksigma-gap", 2400, "the supremum of the gap in closed form",

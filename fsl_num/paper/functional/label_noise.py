@@ -107,6 +107,7 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: functional_law(sample, kernel=decided(sample)), dropped("delta", "e"), role="stronger",
         beyond=lambda sample: {"sigma^2 from 1 on": [ray for ray in all_rays(sample) if loud(ray)]},
         strengthens="thm:fsl-const-noise", depends=("thm: fsl-general-noise/all-times",), family=FAMILY,
+        remark="The hypothesis that the noise is bounded below is not needed.",
     ),
     Claim(
         "thm:fsl-zero-noise", "thm:fsl-zero-noise", 607, "no label noise, s <= 2 - 1/beta: the law with K_M, all t",
@@ -125,6 +126,7 @@ CLAIMS: tuple[Claim, ...] = (
         beyond=noisy,
         regimes=("easy",), role="stronger",
         strengthens="thm:fsl-zero-noise", depends=("thm: fsl-general-noise/all-times",), family=FAMILY,
+        remark="The hypothesis on s is not needed; here the mini-batch noise of the signal leads.",
     ),
     Claim(
         "thm:fsl-zero-noise/batch-term", "thm:fsl-zero-noise", 607,
@@ -134,6 +136,7 @@ CLAIMS: tuple[Claim, ...] = (
         silence, lambda sample: functional_law(sample, ONLY_LEARNED, kernel=False), dropped("delta", "e"),
         beyond=noisy, moved=up_to_two, extra_points=AT_ITS_END, role="stronger",
         strengthens="thm:fsl-zero-noise", family=FAMILY,
+        remark="The convolution adds no order.",
     ),
     Claim(
         "thm:fsl-zero-noise/zero-difficulty", "thm:fsl-zero-noise", 611, "the printed end s = 0",
@@ -155,5 +158,6 @@ CLAIMS: tuple[Claim, ...] = (
         instances=lambda sample: [{E: 0.5 * float(np.sum(1.0 / np.arange(1.0, 257.0))), N: 256}],
         regimes=("hard",), own=_without_source,
         role="corrected",
+        remark="The theorem needs a positive s, as its source condition says.",
     ),
 )  # fmt: skip

@@ -192,5 +192,6 @@ CLAIMS: tuple[Claim, ...] = (
          exact_powers("the terms are positive whatever the spectrum; balls decide it for these")),
         of_constant_rate(located(_sizes_and_times)(located(every({"c": STABILITIES, "sigma^2": NOISES}))(quotients))),
         lambda sample: NotBelow(1.0), role="own",
+        remark="The law is the beginning of a series of positive terms.",
     ),
 )  # fmt: skip

@@ -115,5 +115,6 @@ CLAIMS: tuple[Claim, ...] = (
                       "for t M^(-2 beta)")),
         reach_rays, _reach, _reach_mutants, derive=pair_of_modes, moved=_from_two_on, instances=_traces,
         role="stronger", strengthens="cor: contraction", depends=("cor: contraction",), family="gaps",
+        remark="It grows only where one mode is left.",
     ),
 )  # fmt: skip

@@ -177,6 +177,7 @@ CLAIMS: tuple[Claim, ...] = (
         beyond=lambda sample: {"N from 2 M on": approximation_rays(sample)},
         mutants=lambda sample: {"M^-(s beta)": power_law(M=-sample.point[0] * sample.point[1])},
         role="own",
+        remark="So the hypothesis on what lies beyond M is needed.",
     ),
     Claim(
         "lemma:em-gap", "lemma:em-gap", 2027, "the features beyond M carry at most M^-(s beta) of the signal",

@@ -224,6 +224,7 @@ CLAIMS: tuple[Claim, ...] = (
         instances=lambda sample: at_places(OF_HALF, lambda *at: math.log(half_scale(sample)(*at))),
         mutants=lambda sample: {"bounded, as inside the window": power_law(t=0.0, M=0.0)},
         beyond=_up_to_the_window, role="own",
+        remark="So the hypothesis of the lemma is needed.",
     ),
     Claim(
         "lemma:convolution-kernel", "lemma:convolution-kernel", 2129, "the kernel convolved with itself, t <= M^beta",
@@ -240,6 +241,7 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: power_law(t=0.0), role="stronger", strengthens="lemma:convolution-kernel", beyond=_outside,
         instances=_convolutions,
         depends=("lem: half-scale",),
+        remark="The bound of the lemma is an equivalence there.",
     ),
     Claim(
         "cor: contraction", "cor: contraction", 769, "subconvolution up to multiples of M^beta",
@@ -254,6 +256,7 @@ CLAIMS: tuple[Claim, ...] = (
         same_order(OF_ONE_FEATURE, t), (MODEL, "M = 1"), single_mode_rays,
         mutants=lambda sample: {"bounded": _convolution_bound(sample)}, derive=ratio_of_one_feature,
         role="own",
+        remark="So the hypothesis of the lemma is needed.",
     ),
     Claim(
         "lemma:convolution-kernel/mass", "lemma:convolution-kernel", 2160, "the mass of the kernel is half the trace",

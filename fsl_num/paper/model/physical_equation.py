@@ -142,6 +142,7 @@ CLAIMS: tuple[Claim, ...] = (
         family="gradients", instances=_drifts,
         quoted=r"\dd t + \varphi(\tau) \sqrt{\frac{h}{b(\tau)} \Sigma(\bar{\bv}_\tau)}"
                r" \dd \mathbf{B}_\tau",
+        remark="The rate enters twice.",
     ),
     Claim(
         "sub:the_sde_modeling/grid", "sub:the_sde_modeling", 1351, "SGD as a scheme in intrinsic time, as printed",

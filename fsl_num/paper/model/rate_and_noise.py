@@ -102,5 +102,6 @@ CLAIMS: tuple[Claim, ...] = (
          Where("phi(z) = B gamma(z) is the learning rate at T^-1(z), h = 1"),
          at_least(sigma**2, 1)), _noise_integrals, family="spaces",
         quoted=r"Assume constant label noise $\sigma^2 \gtrsim 1$ and batch size",
+        remark="The constants depend neither on the noise nor on the batch size.",
     ),
 )  # fmt: skip

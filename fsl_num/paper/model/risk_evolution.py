@@ -224,6 +224,7 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: OneFunction(), corrected_by="pro:evolution-pro/corrected", family="moments",
         instances=_evolution_instances,
         quoted=r"\gamma_\tau(c_\tau \EE[\cE_\tau]+ \sigma^2) \dd \tau",
+        remark="After a short burst of noise no such function exists: each mode wants another mean of it.",
     ),
     Claim(
         "pro:evolution-pro/corrected", "pro:evolution-pro", 1862, "the evolution of the risk with c of both times",

@@ -153,6 +153,7 @@ CLAIMS: tuple[Claim, ...] = (
         partial(difficulties, spread=True), table(difficulty_formula, READ, {}),
         corrected_by="ass:source/one-order", family="spaces", instances=_in_two_orders,
         quoted="depends only on the target function itself and is independent of the model spectrum",
+        remark="In another order of the same functions the same target has another number.",
     ),
     Claim(
         "ass:source/one-order", "ass:source", 366, "alpha for features of one order, whatever their spectrum",
@@ -172,6 +173,7 @@ CLAIMS: tuple[Claim, ...] = (
         _with_delta(source_sums), _source_statement, derive=kernel_spaces.source_derivation, depends=("ass:source",),
         family="spaces",
         quoted=r"There exists some $s>0$ such that $f^* \in \mathcal{H}_K^s$",
+        remark="So the source condition with the same s fails for this target.",
     ),
     Claim(
         "appendix_rkhs/source-sum", "appendix_rkhs", 1320, "the sum of the source condition, as printed",

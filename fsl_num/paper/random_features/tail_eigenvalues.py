@@ -165,6 +165,7 @@ CLAIMS: tuple[Claim, ...] = (
         corrected_by="lem: random_eigen/corrected", family="random-tails", instances=_least_instances,
         probability="probability at least 1 - exp(-Omega(M)); 150, 120, 120, 140 draws at M = 12, 24, 48, 96",
         quoted=r"c_1 \lambda_j \le \mu_j(\bW \bH \bW ^\top) \le c_2\lambda_j",
+        remark="As printed it has no condition on N; with as many features as weights the least ratio falls.",
     ),
     Claim(
         "lem:eig_ratio", "lem:eig_ratio", 2540, "eigenvalues of the tails of W, every k",
@@ -174,6 +175,7 @@ CLAIMS: tuple[Claim, ...] = (
         corrected_by="lem:eig_ratio/corrected", family="random-tails", probability=TAILS,
         instances=partial(_ratio_instances, square=True),
         quoted=r"for all $k\ge 1$, the ratio between the $\frac{M}{2}$-th",
+        remark="Where the tail of W is square the ratio grows; beyond, its denominator vanishes.",
     ),
     Claim(
         "lem:eig_ratio/corrected", "lem:eig_ratio", 2540, "eigenvalues of the tails of W, N - k >= 2M",

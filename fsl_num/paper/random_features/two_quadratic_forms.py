@@ -194,6 +194,7 @@ CLAIMS: tuple[Claim, ...] = (
         probability="certain: the rank is k for every W",
         quoted=r"\left( \frac{\mu_{\frac{M}{2}}(\bW _{0:k}\bH _{0:k}\bW _{0:k}^\top)}"
                r"{\mu_M(\bW _{0:k}\bH _{0:k}\bW _{0:k}^\top)} \right) ^2",
+        remark="The matrix has too small a rank, so that its least eigenvalue vanishes and the bound says nothing.",
     ),
     Claim(
         "lem:T_estimate/corrected", "lem:T_estimate", 2855, "the two quadratic forms, with the tail of W",
@@ -213,5 +214,6 @@ CLAIMS: tuple[Claim, ...] = (
          *FIRST_COLUMNS[1], *SMALL),
         of_cases(first_columns), _first_columns_law, derive=derivations.woodbury_derivation,
         family="random-identities", role="argument",
+        remark="The first line of the display has a factor too many.",
     ),
 )  # fmt: skip

@@ -88,6 +88,7 @@ CLAIMS: tuple[Claim, ...] = (
         corrected_by="prop:volterra-random/corrected", family="random-risks", probability=formulas.RISKS,
         extra_points=formulas.AT_ONE, moved=laws.to_one,
         quoted=r"Suppose $0 < s \le 1$",
+        remark="It fails at the end of its range.",
     ),
     Claim(
         "prop:volterra-random/corrected", "prop:volterra-random", 2473, "the Volterra equation, every s > 0",
@@ -104,6 +105,7 @@ CLAIMS: tuple[Claim, ...] = (
         _left, _left_law, _left_mutants,
         depends=("lem: random_eigen/corrected",), family="random-left", role="own",
         extra_points=EASIER, probability=f"{LEFT_DRAWN}; for the easier tasks at late times alone",
+        remark="Each mode of W H W' sees a share of all coordinates before it.",
     ),
     Claim(
         "appendix:proof_random/recursion", "appendix:proof_random", 2945, "the risk by its own history",

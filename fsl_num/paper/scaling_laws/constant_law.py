@@ -91,5 +91,6 @@ CLAIMS: tuple[Claim, ...] = (
         corrected_by="thm:chinchilla", family="constant",
         quoted=r"\EE [\cR_K] - \frac{\sigma^2}{2} \eqsim \frac{1}{(\eta K)^s}"
                r" + \frac{\eta}{B}\sigma^2 + M^{-s\beta}",
+        remark="As the intrinsic time vanishes the risk tends to a constant, and the printed signal to infinity.",
     ),
 )  # fmt: skip

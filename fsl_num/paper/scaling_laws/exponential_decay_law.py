@@ -50,5 +50,6 @@ CLAIMS: tuple[Claim, ...] = (
         corrected_by="thm:geometric", family="geometric",
         quoted=r"\cE_K \eqsim M^{-s\beta} + T^{-s} + \frac{\sigma^2}{B}"
                r" \left(b+(a-b)\frac{\min\{M, T^{1/\beta}\}}{T}\right)",
+        remark="As the intrinsic time vanishes the risk tends to a constant, and the printed signal to infinity.",
     ),
 )  # fmt: skip

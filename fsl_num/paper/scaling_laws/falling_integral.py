@@ -193,6 +193,7 @@ CLAIMS: tuple[Claim, ...] = (
             "M to a power of 0.05": order_statement(same_order(i2_sum(), M ** Rational(1, 20) * T), sample),
         },
         role="own",
+        remark="The printed order does not vanish with the time, and begins at times of order one.",
     ),
     Claim(
         "exp-decay/I2-sharp", "sub:proof_for_the_exponential_decay_lrs", 3231, "I2 with its next term",
@@ -203,6 +204,7 @@ CLAIMS: tuple[Claim, ...] = (
         of_infinite_size(infinite_linear), _infinite_linear,
         derive=lambda: expansion_derivation("I2", "I2 for M infinite", I2(), "exp-decay/I2", i2_sum(size=oo)),
         role="own",
+        remark="Of a spectrum up to constants it may go on oscillating with the logarithm of time.",
     ),
     Claim(
         "exp-decay/I2-crossover", "sub:proof_for_the_exponential_decay_lrs", 3231, "I2 around T = M^beta",
@@ -230,5 +232,6 @@ CLAIMS: tuple[Claim, ...] = (
             Substitution(z, z, (2 * T / z) ** (1 / beta)), "u = 2 T x^-beta",
         ),
         role="corrected",
+        remark="The missing factor comes from the change of variable.",
     ),
 )  # fmt: skip

@@ -188,5 +188,6 @@ CLAIMS: tuple[Claim, ...] = (
          Where("E_0 is the excess risk of one mode lambda without noise"),
          less(a * lam, (1 - sqrt(MU)) / (1 + sqrt(MU)))),
         _measured, _says, role="own", depends=("eqn: fsl-simplified",),
+        remark="Constant momentum changes no exponent.",
     ),
 )  # fmt: skip

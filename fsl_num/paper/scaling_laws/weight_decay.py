@@ -197,6 +197,7 @@ CLAIMS: tuple[Claim, ...] = (
               Where("E is that of eqn: fsl-simplified, of the noise that of the labels alone"), UP_TO_CONSTANTS),
         of_infinite_size(_rays), lambda sample: order_statement(LAW, sample), _mutants, moved=_parted, beyond=_outside,
         extra_points={"easy": ((Rational(5, 2), Integer(3)),)}, role="own", depends=("eqn: fsl-simplified",),
+        remark="It forgets the signal too, so that the bias saturates as that of ridge regression does.",
     ),
     Claim(
         "weight-decay/forgetting", "eqn: fsl-simplified", 883, "weight decay forgets old noise exponentially",
@@ -209,5 +210,6 @@ CLAIMS: tuple[Claim, ...] = (
             ),
         },
         role="own", depends=("eqn: fsl-simplified",),
+        remark="Noise younger than the inverse of the decay is kept as it was.",
     ),
 )  # fmt: skip

@@ -20,7 +20,7 @@ from fsl_num.paper.functional.formulas import MEASURED
 from fsl_num.paper.functional.laws import FAMILY
 from fsl_num.paper.functional.runs import Run, records
 from fsl_sym.proof import AllOf, Formula, at_most, equals, less, order_at_most, tends
-from fsl_sym.proof.formulas import canonical
+from fsl_sym.proof.bound_letters import canonical
 from fsl_sym.symbols import T2, E, M, beta, s, sigma, t, z
 from fsl_sym.values import exact
 
