@@ -53,26 +53,26 @@ def definitions(expression: Any) -> dict[str, str]:
     ...     print(name, "=", defined)
     e_{M}{\left(t \right)} = \sum_{j=1}^{M} j^{- \beta s - 1} e^{- 2 j^{- \beta} t}
     """
-    found: dict[Expr, Sum] = {}
-    _named(expression, found)
-    return {latex(name): latex(readable(defined)) for name, defined in found.items()}
+    sums: dict[Expr, Sum] = {}
+    _named(expression, sums)
+    return {latex(name): latex(readable(defined)) for name, defined in sums.items()}
 
 
-def _named(expression: Any, found: dict[Expr, Sum]) -> Any:
-    """The expression with names; what they stand for is added to ``found``."""
+def _named(expression: Any, sums: dict[Expr, Sum]) -> Any:
+    """The expression with names; what they stand for is added to ``sums``."""
     if not isinstance(expression, Expr) or isinstance(expression, MatrixExpr) or not expression.has(Sum):
         return expression
     if isinstance(expression, Sum):
         own = canonical(expression)
         if own in _TAILS:
-            found[_LEFT_OUT] = own
+            sums[_LEFT_OUT] = own
             return _LEFT_OUT
         for name, made, size in _OF_TIME:
             time = _time(expression)
             if time is not None and canonical(made(time, size)) == own:
-                found[name(t)] = made(t, size)
+                sums[name(t)] = made(t, size)
                 return name(time)
-    return expression.func(*(_named(part, found) for part in expression.args))
+    return expression.func(*(_named(part, sums) for part in expression.args))
 
 
 def _time(over_modes: Sum) -> Any:

@@ -25,7 +25,8 @@ SUMS = {
 def test_a_wrong_version_of_any_formula_has_other_words_and_other_latex():
     for subject in all_claims():
         *others, last = parts_of(subject.formula)
-        for wrong in (replace(last, right=Symbol("wrong")), replace(last, left=Symbol("wrong"))):
+        sides = ("right",) if last.right == oo else ("right", "left")  # of what has no end nothing is said
+        for wrong in (replace(last, **{side: Symbol("wrong")}) for side in sides):
             changed = AllOf((*others, wrong)) if others else wrong
             said = replace(subject, stated=changed)
             assert said.wording != subject.wording and said.latex != subject.latex, subject.id
