@@ -130,12 +130,12 @@ class Claim:
                 "list of values or kinds of a thing; Where for what a letter stands for; Assumed, with the reason, for "
                 "what no number shows"
             )
-
-        if re.search(r"[\d<>=~^*/_$\\\\]", self.remark):
-            raise ValueError(
-                f"claim {self.id} remarks {self.remark!r}: nothing measured is compared with a remark, so that it is "
-                "of words alone; a number, a relation or a formula belongs to what the claim states"
-            )
+        for kind, text, signs in (("title", self.title, r"[<>=~^*$\\]"), ("remark", self.remark, r"[\d<>=~^*/_$\\]")):
+            if re.search(signs, text):
+                raise ValueError(
+                    f"claim {self.id} has the {kind} {text!r}: nothing measured is compared with a {kind}, so that it "
+                    "is of words alone; a relation, a formula or a number belongs to what the claim states"
+                )
 
     def __str__(self) -> str:
         """Its id and place, its title, and what it says."""

@@ -80,7 +80,7 @@ def runner(size=12):
     long = "a title of many words that goes on and on " * 8
     claims[4] = claim(
         4,
-        title=WILD,
+        title="""alert("1") & 'x' ]]""",
         hypotheses=(Assumed(WILD, WILD),),
         probability=WILD,
         stated=WILD,

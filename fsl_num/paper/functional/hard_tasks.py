@@ -141,7 +141,7 @@ def _infinite_mutants(sample: Sample) -> dict[str, Statement]:
 
 CLAIMS: tuple[Claim, ...] = (
     Claim(
-        "thm: fsl-hard-regime", "thm: fsl-hard-regime", 484, "hard tasks: the law with the powers of 1 + t, all t",
+        "thm: fsl-hard-regime", "thm: fsl-hard-regime", 484, "hard tasks: the law with powers, all times",
         IS_POWERS, (*GIVEN, "s <= 1 - 1/beta", "sigma >= 0", "t >= 0"),
         lambda sample: (*balanced(sample), *aside(sample)), lambda sample: functional_law(sample, IS_POWERS),
         _infinite_mutants, regimes=HARD,

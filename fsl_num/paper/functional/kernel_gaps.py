@@ -303,7 +303,7 @@ CLAIMS: tuple[Claim, ...] = (
         role="stronger", strengthens="eq:Ke-gap", family="gaps", beyond=partial(gaps_outside, with_signal=True),
     ),
     Claim(
-        "eq:Ke-gap/argument", "eq:Ke-gap", 2371, "the middle line of the proof at s = 1",
+        "eq:Ke-gap/argument", "eq:Ke-gap", 2371, "the middle line of the proof, where its cases meet",
         MIDDLE, (MODEL, equals(s, 1), exact_powers("one spectrum is enough to refute it")),
         lambda sample: partial_sum_rays(sample.point[1]),
         lambda sample: power_of_size(signal_gap_order(sample), "upper"), moved=at_one, regimes=("easy",),
@@ -312,7 +312,7 @@ CLAIMS: tuple[Claim, ...] = (
         corrected_by="eq:Ke-gap/at-one", family="gaps",
     ),
     Claim(
-        "eq:Ke-gap/at-one", "eq:Ke-gap", 2371, "the gap at s = 1 with its logarithm",
+        "eq:Ke-gap/at-one", "eq:Ke-gap", 2371, "the gap where its cases meet, with its logarithm",
         same_order(SIGNAL_GAP, SIZE ** (1 - 2 * beta) * log(SIZE)),
         (MODEL, equals(s, 1), "gamma = 1", "M^beta <= t <= 10 M^beta",
          UP_TO_CONSTANTS),

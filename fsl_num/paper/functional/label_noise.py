@@ -1,4 +1,4 @@
-"""thm:fsl-const-noise and thm:fsl-zero-noise: label noise that does not vanish, and none; and the printed end s = 0."""
+"""thm:fsl-const-noise and thm:fsl-zero-noise: label noise that does not vanish, and none; the printed end s = 0."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def noisy(sample: Sample) -> dict[str, list[Ray]]:
 
 CLAIMS: tuple[Claim, ...] = (
     Claim(
-        "thm:fsl-const-noise", "thm:fsl-const-noise", 591, "label noise of order 1 or more: the law with K_M, all t",
+        "thm:fsl-const-noise", "thm:fsl-const-noise", 591, "label noise that is bounded below: the law, all times",
         IS_LAW, (*GIVEN, "1 <= sigma^2 <= 1e60", "t >= 0"),
         lambda sample: [ray for ray in all_rays(sample) if loud(ray)], functional_law, dropped("delta", "e", "label"),
         beyond=lambda sample: {"sigma^2 below 1": [ray for ray in all_rays(sample) if not loud(ray)],
@@ -110,7 +110,7 @@ CLAIMS: tuple[Claim, ...] = (
         remark="The hypothesis that the noise is bounded below is not needed.",
     ),
     Claim(
-        "thm:fsl-zero-noise", "thm:fsl-zero-noise", 607, "no label noise, s <= 2 - 1/beta: the law with K_M, all t",
+        "thm:fsl-zero-noise", "thm:fsl-zero-noise", 607, "no label noise: the law, all times",
         SILENT,
         (*GIVEN, "sigma = 0", "0 < s <= 2 - 1/beta", "t >= 0"),
         silence, lambda sample: functional_law(sample, SILENT, kernel=False),
@@ -119,7 +119,8 @@ CLAIMS: tuple[Claim, ...] = (
         quoted=r"If $s \in [0, 2 - 1/\beta]$, then for all $t \ge 0$",
     ),
     Claim(
-        "thm:fsl-zero-noise/any-difficulty", "thm:fsl-zero-noise", 607, "no label noise: the same for every s > 0",
+        "thm:fsl-zero-noise/any-difficulty", "thm:fsl-zero-noise", 607,
+        "no label noise: the same beyond the printed range",
         SILENT,
         (*GIVEN, "sigma = 0", "s > 2 - 1/beta", "t >= 0"), silence,
         lambda sample: functional_law(sample, SILENT), dropped("delta", "e", "batch"), moved=past_two,
@@ -130,7 +131,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "thm:fsl-zero-noise/batch-term", "thm:fsl-zero-noise", 607,
-        "up to s = 2 - 1/beta the convolution is not needed",
+        "no label noise: where the convolution is not needed",
         ONLY_LEARNED,
         (*GIVEN, "sigma = 0", "0 < s <= 2 - 1/beta", "t >= 0"),
         silence, lambda sample: functional_law(sample, ONLY_LEARNED, kernel=False), dropped("delta", "e"),
@@ -139,7 +140,7 @@ CLAIMS: tuple[Claim, ...] = (
         remark="The convolution adds no order.",
     ),
     Claim(
-        "thm:fsl-zero-noise/zero-difficulty", "thm:fsl-zero-noise", 611, "the printed end s = 0",
+        "thm:fsl-zero-noise/zero-difficulty", "thm:fsl-zero-noise", 611, "the printed end of the range of s",
         same_order(E, AT_START),
         (MODEL_AT_ZERO, "s = 0", "N = 2^M",
          exact_powers("one spectrum is enough to refute it")), lambda sample: zero_rays(),
@@ -149,7 +150,8 @@ CLAIMS: tuple[Claim, ...] = (
         quoted=r"$s \in [0, 2 - 1/\beta]$",
     ),
     Claim(
-        "thm:fsl-zero-noise/zero-difficulty-risk", "thm:fsl-zero-noise", 611, "the risk at s = 0 grows with N",
+        "thm:fsl-zero-noise/zero-difficulty-risk", "thm:fsl-zero-noise", 611,
+        "the risk at that end grows with the number of features",
         AllOf((equals(2 * E, Sum(1 / j, (j, 1, N))), RISK_AT_START)),
         (MODEL_AT_ZERO, "s = 0", "N = 2^M",
          exact_powers("targets up to constants change the sum by these alone")), lambda sample: zero_rays(),

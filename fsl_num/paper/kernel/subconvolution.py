@@ -227,7 +227,8 @@ CLAIMS: tuple[Claim, ...] = (
         remark="So the hypothesis of the lemma is needed.",
     ),
     Claim(
-        "lemma:convolution-kernel", "lemma:convolution-kernel", 2129, "the kernel convolved with itself, t <= M^beta",
+        "lemma:convolution-kernel", "lemma:convolution-kernel", 2129,
+        "the kernel convolved with itself, inside the window",
         order_at_most(CONVOLUTION, forgetting_kernel()), (MODEL, at_most(t, M**beta)),
         lambda sample: convolution_rays(sample, ((0.5, 1.0), (1.0, 1.0))),
         _convolution_bound, _attained, instances=_convolutions, beyond=_outside,
@@ -235,7 +236,8 @@ CLAIMS: tuple[Claim, ...] = (
         quoted=r"\mathcal{K}_M * \mathcal{K}_M(t) \leq C \mathcal{K}_M(t)",
     ),
     Claim(
-        "lemma:convolution-kernel/attained", "lemma:convolution-kernel", 2129, "the bound is attained from t = 1 on",
+        "lemma:convolution-kernel/attained", "lemma:convolution-kernel", 2129,
+        "the bound of the convolution is attained",
         same_order(CONVOLUTION, forgetting_kernel()), (MODEL, at_least(t, 1), "t <= 8 M^beta"),
         lambda sample: convolution_rays(sample, ((0.5, 1.0), (1.0, 0.25), (1.0, 8.0)), early=False),
         lambda sample: power_law(t=0.0), role="stronger", strengthens="lemma:convolution-kernel", beyond=_outside,
@@ -244,7 +246,7 @@ CLAIMS: tuple[Claim, ...] = (
         remark="The bound of the lemma is an equivalence there.",
     ),
     Claim(
-        "cor: contraction", "cor: contraction", 769, "subconvolution up to multiples of M^beta",
+        "cor: contraction", "cor: contraction", 769, "subconvolution up to multiples of the window",
         order_at_most(CONVOLUTION, forgetting_kernel()),
         (MODEL, "t <= 8 M^beta"),
         lambda sample: convolution_rays(sample, ((1.0, 0.25), (1.0, 8.0))),

@@ -104,7 +104,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "subsec:source-capacity/basis", "subsec:source-capacity", 316,
-        "the standardised features are a basis of L^2, as printed",
+        "the standardised features are a basis, as printed",
         AllOf((_ORTHONORMAL, equals(_distance, 0))), (FEATURES("gaussian"), *_SYSTEM),
         of_family(standardised, "gaussian"),
         table(partial(standardised_formula, basis=True), EXACT, {}),

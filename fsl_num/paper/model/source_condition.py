@@ -164,7 +164,7 @@ CLAIMS: tuple[Claim, ...] = (
         family="spaces", role="corrected", instances=_in_one_order,
     ),
     Claim(
-        "assump:source-kernel", "assump:source-kernel", 1288, "the target lies in H^r exactly for r < s",
+        "assump:source-kernel", "assump:source-kernel", 1288, "in which spaces of the scale the target lies",
         AllOf((
             at_most(Sum(COEFFICIENT**2 / (j**-beta) ** (s - DELTA), (j, 2, TERMS)), 1 / (beta * DELTA)),
             at_most(log(TERMS + 1), Sum(COEFFICIENT**2 / (j**-beta) ** s, (j, 1, TERMS))),

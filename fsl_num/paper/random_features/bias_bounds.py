@@ -93,7 +93,7 @@ def _to_the_edge(s: Any, beta: Any) -> tuple[Any, Any]:
 
 CLAIMS: tuple[Claim, ...] = (
     Claim(
-        "lem:bias_upper_bound", "lem:bias_upper_bound", 2587, "what random features leave, from above, s in (0, 1]",
+        "lem:bias_upper_bound", "lem:bias_upper_bound", 2587, "what random features leave, from above, as printed",
         BIAS_ABOVE, (SPECTRUM, TARGET, LETTERS, at_most(s, 1), *RANDOM),
         forcing.rays, _above, corrected_by="lem:bias_upper_bound/corrected",
         depends=("lem: random_eigen/corrected",), family="random-left",
@@ -102,7 +102,7 @@ CLAIMS: tuple[Claim, ...] = (
         remark="It fails at the end of its range, where a logarithm is missing from what is left at the end.",
     ),
     Claim(
-        "lem:bias_upper_bound/corrected", "lem:bias_upper_bound", 2587, "what random features leave, from above, s < 1",
+        "lem:bias_upper_bound/corrected", "lem:bias_upper_bound", 2587, "what random features leave, from above",
         BIAS_ABOVE, (SPECTRUM, TARGET, LETTERS, less(s, 1), *RANDOM),
         _left, _above, _above_mutants, regimes=("edge", "hard"), role="corrected",
         depends=("lem: random_eigen/corrected",), family="random-left",

@@ -83,7 +83,7 @@ CLAIMS: tuple[Claim, ...] = (
         quoted=r"For the random-$M$ case, the same FSL holds with probability at least $1 - \exp\{-\Omega(M)\}$",
     ),
     Claim(
-        "thm: fsl-random", "thm: fsl-random", 627, "the law of random features, s in (0, 1]",
+        "thm: fsl-random", "thm: fsl-random", 627, "the law of random features, as printed",
         PRINTED_LAW,
         (SPECTRUM, TARGET, at_most(s, 1), HATS, *formulas.RANDOM,
          *formulas.TRAINING),
@@ -94,7 +94,7 @@ CLAIMS: tuple[Claim, ...] = (
         remark="It fails at the end of its range, where a logarithm is missing.",
     ),
     Claim(
-        "thm: fsl-random/corrected", "thm: fsl-random", 627, "the law of random features, every s > 0",
+        "thm: fsl-random/corrected", "thm: fsl-random", 627, "the law of random features, on every task",
         LAW, (SPECTRUM, TARGET, HATS, LEFT, "s > 0", *formulas.RANDOM, *formulas.TRAINING),
         rays,
         partial(laws.risk_law, LAW, laws.corrected_exponents),

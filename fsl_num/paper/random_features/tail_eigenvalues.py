@@ -178,7 +178,7 @@ CLAIMS: tuple[Claim, ...] = (
         remark="Where the tail of W is square the ratio grows; beyond, its denominator vanishes.",
     ),
     Claim(
-        "lem:eig_ratio/corrected", "lem:eig_ratio", 2540, "eigenvalues of the tails of W, N - k >= 2M",
+        "lem:eig_ratio/corrected", "lem:eig_ratio", 2540, "eigenvalues of the tails of W that are wide enough",
         TAIL_RATIO, (SPECTRUM, *RANDOM, MU_TAIL, at_most(SPLIT, N - 2 * M)),
         _tails, _tail_law, family="random-tails", role="corrected", instances=_ratio_instances,
         beyond=lambda sample: {SQUARE: {"k = 2M = N - 2M": [eigenvalue_ratios(sample)[SQUARE]]}},

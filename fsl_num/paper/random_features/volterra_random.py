@@ -79,7 +79,7 @@ def _left_mutants(sample: Sample) -> dict[str, Statement]:
 
 CLAIMS: tuple[Claim, ...] = (
     Claim(
-        "prop:volterra-random", "prop:volterra-random", 2473, "the Volterra equation of random features, s in (0, 1]",
+        "prop:volterra-random", "prop:volterra-random", 2473, "the Volterra equation of random features, as printed",
         PRINTED_VOLTERRA,
         (SPECTRUM, TARGET, at_most(s, 1), HATS, *formulas.RANDOM,
          *formulas.TRAINING),
@@ -91,7 +91,8 @@ CLAIMS: tuple[Claim, ...] = (
         remark="It fails at the end of its range.",
     ),
     Claim(
-        "prop:volterra-random/corrected", "prop:volterra-random", 2473, "the Volterra equation, every s > 0",
+        "prop:volterra-random/corrected", "prop:volterra-random", 2473,
+        "the Volterra equation of random features, on every task",
         VOLTERRA, (SPECTRUM, TARGET, HATS, LEFT, "s > 0", *formulas.RANDOM, *formulas.TRAINING),
         rays, partial(laws.risk_law, VOLTERRA, laws.corrected_exponents),
         partial(laws.corrected_law_mutants, VOLTERRA), depends=("prop:volterra-random/forcing",),
@@ -99,7 +100,7 @@ CLAIMS: tuple[Claim, ...] = (
         role="corrected", probability=formulas.RISKS, extra_points=formulas.STEEPER,
     ),
     Claim(
-        "prop:volterra-random/forcing", "prop:volterra-random", 2473, "what random features leave, every s > 0",
+        "prop:volterra-random/forcing", "prop:volterra-random", 2473, "what random features leave, on every task",
         FORCING,
         (SPECTRUM, TARGET, LEFT, Where("b(t) is u_0'A_t'HA_t u_0"), "s > 0", *RANDOM),
         _left, _left_law, _left_mutants,

@@ -290,12 +290,12 @@ def _law_claim(
 
 CLAIMS: tuple[Claim, ...] = (
     _law_claim(
-        "horizon-free/law", "the law of rates t^-g with tail averaging, g < 1/2",
+        "horizon-free/law", "the law of gentle horizon-free rates with tail averaging",
         GENTLE, {"g = 0": 0.0, "g = 2/5": 0.4}, STEEP, (less(_POWER, Rational(1, 2)),), 0.8,
         "The noise is that of the modes that are learned, over the samples.",
     ),
     _law_claim(
-        "horizon-free/law-steep", "the law of rates t^-g with tail averaging, g > 1/2",
+        "horizon-free/law-steep", "the law of steep horizon-free rates with tail averaging",
         STEEP, {"g = 3/5": 0.6, "g = 4/5": 0.8}, GENTLE, (less(Rational(1, 2), _POWER), less(_POWER, 1)), 0.2,
         "The kernel remembers the noise of the first steps.",
     ),
@@ -309,7 +309,7 @@ CLAIMS: tuple[Claim, ...] = (
         remark="It has the order of the best schedules that know the horizon.", also_in=("capacity-source",),
     ),
     Claim(
-        "horizon-free/easier-tasks", "eqn: fsl-simplified", 883, "where g = 1 - a/b is too steep",
+        "horizon-free/easier-tasks", "eqn: fsl-simplified", 883, "where the power of the followers is too steep",
         FORGETS, (MODEL, INFINITE, less(REMEMBERED, s), "g = 1 - beta/(1 + s beta)", LABELS,
          UP_TO_CONSTANTS),
         located(lambda sample: {"g": _their_power(sample)})(of_unit_noise(_at_their_power)),

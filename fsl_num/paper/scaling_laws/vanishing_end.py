@@ -326,13 +326,13 @@ CLAIMS: tuple[Claim, ...] = (
         beyond=lambda sample: {"T to 0": _measured(sample, resonant_powers, _short_noise)},
     ),
     power_claim(
-        "vanishing-end/law-fast", "the scaling law of a power decay, p < beta - 1",
+        "vanishing-end/law-fast", "the scaling law of a power decay that vanishes slowly",
         law_order(FAST), fast_powers, _law_rays,
         MODEL, less(p, beta - 1), at_least(T, 1), NOISE, STABLE, UP_TO_CONSTANTS,
         depends=("eqn: fsl-simplified", "vanishing-end/fast"),
     ),
     power_claim(
-        "vanishing-end/law-slow", "the scaling law of a power decay, p > beta - 1",
+        "vanishing-end/law-slow", "the scaling law of a power decay that vanishes fast",
         law_order(SLOW), slow_powers, _law_rays,
         MODEL, less(beta - 1, p), at_least(T, 1), NOISE, STABLE, UP_TO_CONSTANTS,
         depends=("eqn: fsl-simplified", "vanishing-end/slow"),

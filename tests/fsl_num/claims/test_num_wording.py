@@ -83,5 +83,11 @@ def test_a_remark_that_could_be_measured_is_refused(remark):
         replace(claim("thm:chinchilla"), remark=remark)
 
 
+@pytest.mark.parametrize("title", ["s < 1", "the power t^-s", "M = oo", "half of $E$"])
+def test_a_title_that_could_be_measured_is_refused(title):
+    with pytest.raises(ValueError, match="nothing measured is compared with a title"):
+        replace(claim("thm:chinchilla"), title=title)
+
+
 def test_a_text_is_a_formula_where_there_is_no_value():
     assert in_words("x", written) == "$x$" and in_words(Formula(s, "=", beta), written) == r"$s$ equals $\beta$"
