@@ -20,7 +20,7 @@ from fsl_num.paper.functional.formulas import MEASURED
 from fsl_num.paper.functional.laws import FAMILY
 from fsl_num.paper.functional.runs import Run, records
 from fsl_sym.proof import AllOf, Formula, at_most, equals, less, order_at_most, tends
-from fsl_sym.proof.formulas import canonical
+from fsl_sym.proof.formulas import all_of, canonical
 from fsl_sym.symbols import T2, E, M, beta, s, sigma, t, z
 from fsl_sym.values import exact
 
@@ -225,13 +225,6 @@ def test_the_sides_of_an_order_are_what_is_measured(claim_id):
         assert wrong in compared(changed, sample).other
 
 
-NOT_MEASURED = {
-    "assump: task-difficulty", "thm: fsl-general-noise", "thm: fsl-hard-regime/noise-limit",
-    "thm: fsl-hard-regime/any-noise", "eq:Ke-gap", "eq:Ksigma-gap", "weight-decay/forgetting",
-}  # fmt: skip
-"""Of these orders no instance measures the sum or integral: gamma is any rate there, or the integral has no end."""
-
-
 @pytest.mark.parametrize("claim_id", [
     subject.id for subject in all_claims()
     if any(part.relation in ("~", "<~") and part.left in made_sides(part) for part in parts_of(subject.formula))
@@ -243,7 +236,36 @@ def test_the_sum_of_which_an_order_is_said_is_measured(claim_id):
         part for part in parts_of(subject.formula) if part.relation in ("~", "<~") and part.left in made_sides(part)
     ]
     measured = all(measured_at(part, subject.put_in(sample)) for part in orders)
-    assert (measured or unproved(subject) == "") == (claim_id not in NOT_MEASURED)
+    assert measured or unproved(subject) == ""
+
+
+@pytest.mark.parametrize("claim_id", [
+    "assump: task-difficulty", "thm: fsl-general-noise", "thm: fsl-hard-regime/noise-limit",
+    "thm: fsl-hard-regime/any-noise", "eq:Ke-gap", "eq:Ksigma-gap", "weight-decay/forgetting",
+])  # fmt: skip
+@pytest.mark.parametrize("change", ["the end", "the times", "the rate", "the kernel's time"])
+def test_an_integral_over_any_rate_is_the_one_that_is_measured(claim_id, change):
+    """Another integral is refused, even where what is measured is said to be its value."""
+    subject = claim(claim_id)
+    (sample, *_), *_ = samples_of(subject, "quick", 0).values()
+    wrong = {
+        "the end": lambda inside, x, start, end: Integral(inside, (x, start, end / 2 if end != oo else 2 * start)),
+        "the times": lambda inside, x, start, end: Integral(inside.subs(x, x / 2), (x, start, end)),
+        "the rate": lambda inside, x, start, end: Integral(
+            inside.replace(lambda part: part.func.__name__ in ("gamma", "exp"), lambda part: part**2), (x, start, end)),
+        "the kernel's time": lambda inside, x, start, end: Integral(
+            inside.subs(t - x, t / 2) if end == t else inside.subs(x, 2 * x - start), (x, start, end)),
+    }[change]  # fmt: skip
+    orders = [part for part in parts_of(subject.formula) if part.left in made_sides(part)]
+    for order in orders:
+        left = order.left.replace(Integral, lambda inside, limits: wrong(inside, *limits))
+        changed = dataclasses.replace(order, left=left)
+        renamed = [{changed.left if getattr(part, "args", ()) and canonical(part) == order.left else part: value
+                    for part, value in values.items()} for values in subject.put_in(sample)]  # fmt: skip
+        assert changed != order and measured_at(order, subject.put_in(sample))
+        assert measured_at(changed, renamed) is False
+        stated = [changed if part == order else part for part in parts_of(subject.formula)]
+        assert changed not in compared(dataclasses.replace(subject, stated=all_of(stated)), sample).same
 
 
 @pytest.mark.parametrize(
@@ -289,7 +311,8 @@ def test_the_terms_of_the_functional_law_are_what_their_names_are_measured_as(si
 
 def test_a_statement_that_is_made_of_the_formula_needs_no_comparison():
     made = claim("weight-decay/forgetting")
-    assert made.statement is None and compared(made).same == ()
+    alone = dataclasses.replace(made, instances=None)
+    assert made.statement is None and compared(alone).same == () and compared(made).same == (made.formula,)
 
 
 @pytest.mark.parametrize(
