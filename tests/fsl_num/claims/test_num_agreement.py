@@ -4,7 +4,7 @@ import dataclasses
 import math
 
 import pytest
-from sympy import Integral, Max, Min, Rational, Symbol, log, oo
+from sympy import Integral, Max, Min, Pow, Rational, Symbol, log, oo
 
 from fsl_num.claims.agreement import agreement, unlike
 from fsl_num.claims.claim import Sample
@@ -124,6 +124,46 @@ def test_what_is_refuted_fails_as_it_is_printed(claim_id, corrected):
     subject = claim(claim_id)
     assert compared(subject).same and compared(subject).other == ()
     assert compared(dataclasses.replace(subject, stated=claim(corrected).formula)).other
+
+
+REFUTED = [
+    subject.id for subject in all_claims()
+    if subject.corrected_by
+    and any(part.relation in ("=", "<", "<=", "within", "->") for part in parts_of(subject.formula))
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::scipy.integrate.IntegrationWarning")  # a wrong exponent may diverge
+@pytest.mark.parametrize("claim_id", REFUTED)
+def test_another_wrong_formula_is_not_the_one_that_is_refuted(claim_id):
+    """An exponent more by 1, or another right side, is refused, though it fails as the printed one does."""
+    subject = claim(claim_id)
+    (sample, *_), *_ = samples_of(subject, "quick", 0).values()
+    statement, parts = subject.says(sample), parts_of(subject.formula)
+    assert agreement(subject, sample, statement).other == ()
+    for part in parts:
+        more = 1 if 0 in (part.left, part.right) else Rational(1, 20) * part.right
+        wrong = [dataclasses.replace(part, right=part.right + more)]
+        wrong += [
+            dataclasses.replace(part, **{side: expression.xreplace({power: power.base ** (power.exp + 1)})})
+            for side, expression in (("left", part.left), ("right", part.right))
+            for power in expression.atoms(Pow) if power.base != beta and part.relation != "->"
+        ]  # fmt: skip
+        for changed in wrong:
+            stated = all_of(changed if other == part else other for other in parts)
+            compared = agreement(dataclasses.replace(subject, stated=stated), sample, statement)
+            assert changed in (*compared.other, *compared.unknown), changed
+
+
+def test_what_a_refuted_claim_mends_has_to_be_what_is_wrong_in_it():
+    subject = claim("appendix_rkhs/coefficients")
+    assert compared(subject).other == ()
+    ((printed, right),) = subject.mends.items()
+    for mends in ({}, {printed: right * Rational(21, 20)}, {right: printed}):
+        changed = dataclasses.replace(subject, mends=mends, statement=subject.says)
+        assert compared(changed).other == (subject.formula,)
+    outcome = verify(changed)
+    assert outcome.verdict is Verdict.UNKNOWN and "no law judged is it" in outcome.message
 
 
 @pytest.mark.parametrize(("claim_id", "place"), [("optimal-schedule/data", 0), ("optimal-schedule/data-easy", 1)])
