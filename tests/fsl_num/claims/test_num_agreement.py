@@ -292,7 +292,8 @@ def test_an_integral_over_any_rate_is_the_one_that_is_measured(claim_id, change)
         "the end": lambda inside, x, start, end: Integral(inside, (x, start, end / 2 if end != oo else 2 * start)),
         "the times": lambda inside, x, start, end: Integral(inside.subs(x, x / 2), (x, start, end)),
         "the rate": lambda inside, x, start, end: Integral(
-            inside.replace(lambda part: part.func.__name__ in ("gamma", "exp"), lambda part: part**2), (x, start, end)),
+            inside.replace(lambda part: part.func.__name__ == ("gamma" if end == t else "exp"),
+                           lambda part: part.func(end - x) if end == t else part**2), (x, start, end)),
         "the kernel's time": lambda inside, x, start, end: Integral(
             inside.subs(t - x, t / 2) if end == t else inside.subs(x, 2 * x - start), (x, start, end)),
     }[change]  # fmt: skip
