@@ -62,6 +62,7 @@ def value_of(expression: Expr, letters: Mapping[Any, Any], rate: float) -> float
 
     Examples
     --------
+    >>> from sympy import oo
     >>> from fsl_sym.spectrum import signal
     >>> from fsl_sym.symbols import beta, s, t
     >>> round(value_of(signal(t, oo), {s: 1.0, beta: 2.0, t: 0.0}, 0.1), 12)  # the zeta function of 3
