@@ -70,6 +70,8 @@ class Claim:
     ``also_in`` are notations (of :data:`fsl_sym.notations.NOTATIONS`) in which others state it.
     ``instances(sample)`` puts numbers, matrices and functions that are measured in for all letters of the formula but
     s and beta: at each it holds as it is printed, and its bounds are attained; of an order it gives what the sides are.
+    ``mends`` says of a refuted equation or bound what in it is wrong, and what has to stand there: with that it holds
+    at the instances, so that no other formula that fails is taken for the printed one.
     ``judged_by`` says by what else than itself an order of a theorem is judged, where the statement has no such law.
     ``beyond(sample)`` is the same measured where a hypothesis may not hold: name -> a measurement, of a joint statement
     some of its parts. With all of its hypotheses but one it shows whether the claim needs that one.
@@ -103,6 +105,7 @@ class Claim:
     own: Callable[[Any, Any], Sequence[tuple[Any, Any]]] = lambda s, beta: ((s, beta),)
     judged_by: str = ""
     instances: Callable[[Sample], Sequence[Mapping[Any, Any]]] | None = None
+    mends: Mapping[Any, Any] = field(default_factory=dict)
     beyond: Callable[[Sample], Mapping[str, Any]] | None = None
     remark: str = ""
     also_in: tuple[str, ...] = ()

@@ -6,6 +6,7 @@ What is put in comes from where the claim is measured; the formula is evaluated 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final, cast
 
@@ -119,6 +120,20 @@ def measured_at(order: Formula, instances: Sequence[Values]) -> bool | None:
     if not {order.left, order.right} & known or not made_sides(order) <= known:
         return None
     return not any(_otherwise(order, values) for values in instances)
+
+
+def mended(formula: Formula, mends: Mapping[Any, Any]) -> Formula:
+    """A formula with other parts in the place of some of its own, bound letters aside.
+
+    >>> from sympy import Sum, symbols
+    >>> from fsl_sym.proof import equals
+    >>> i, j, n = symbols("i j n", integer=True)
+    >>> str(mended(equals(Sum(j, (j, 1, n)), n**2), {Sum(i, (i, 1, n)): Sum(2 * i - 1, (i, 1, n))}))
+    'Sum(2*j_0 - 1, (j_0, 1, n)) = n**2'
+    """
+    places = _written(mends)
+    error = None if formula.error is None else formula.error.xreplace(places)
+    return replace(formula, left=formula.left.xreplace(places), right=formula.right.xreplace(places), error=error)
 
 
 def is_whole(order: Formula, instances: Sequence[Values]) -> bool:

@@ -88,6 +88,8 @@ CLAIMS: tuple[Claim, ...] = (
         FIRST_RATE_PRINTED, (measurements.POWERS, GAIN, measurements.ALL_SMOOTH),
         lambda sample: measurements.measured_at("signal at the end over steps", sample), _const_term,
         corrected_by="eq:numerical_const_term/corrected", family="ansatz-quadrature", instances=_cosine,
+        # with the signal held at the end on the right too
+        mends={noise_from(0): noise_from(0).replace(source, lambda time: source(whole))},
         quoted=r"\int_{0}^{k} \mathcal{K}(T(k)-T(u))(\sigma^2 + e(T(k))"
                r" \cdot \varphi(u)\varphi(0)\dd u = \varphi(0) \int_{0}^{T(k)} \mathcal{K}(T(k)-t)(\sigma^2 +"
                r" e(t))\dd t",

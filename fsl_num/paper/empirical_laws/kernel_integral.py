@@ -178,6 +178,7 @@ CLAIMS: tuple[Claim, ...] = (
         f"{LABEL}/kernel-integral", LABEL, 1498, "the integral of the kernel, as printed",
         KERNEL_PRINTED, (measurements.POWERS, Where("T is T(k); x is T(k) - T(i)")),
         _kernel_points, lambda sample: Sharp(_kernel_as_printed(sample), lambda pair: measurements.QUADRATURE),
+        mends={Integral(power_kernel_at(past), (past, T - x, T)): Integral(power_kernel_at(past), (past, 0, x))},
         corrected_by=f"{LABEL}/kernel-integral/corrected",
         family="kernel-integral",
         quoted=r"\frac{1}{(1+ct)^{2-1/\beta}}\dd t \dd u"

@@ -153,10 +153,12 @@ def _multi_power_definition(sample: Sample) -> Sharp:
 
 
 def _step_instances(sample: Sample) -> list[dict[Any, Any]]:
-    """Rates and what is left of the intrinsic time, step by step, after a few steps of a cosine."""
-    rates = measurements.step_plan("cosine", 8)
-    return [{c: measurements.SCALE, k: len(rates), rate: measurements.by_step(rates),
-             left: lambda i: math.fsum(rates[int(i):])}]  # fmt: skip
+    """Rates and what is left of the intrinsic time, step by step, after a few steps of a cosine, with eta_0 = eta_1;
+    the reduction, and what is printed for it."""
+    rates, power = measurements.step_plan("cosine", 8), 1.0 - 1.0 / sample.point[1]
+    own, printed = (multi_power(rates, measurements.SCALE, power, since=since) for since in ("the drop", "the start"))
+    return [{c: measurements.SCALE, k: len(rates), rate: measurements.by_step(rates), _LABEL_NOISE: own,
+             MULTI_POWER_PRINTED.right: printed, left: lambda i: math.fsum(rates[int(i):])}]  # fmt: skip
 
 
 CLAIMS: tuple[Claim, ...] = (

@@ -109,6 +109,7 @@ CLAIMS: tuple[Claim, ...] = (
         of_family(standardised, "gaussian"),
         table(partial(standardised_formula, basis=True), EXACT, {}),
         corrected_by="subsec:source-capacity/orthonormal", family="spaces", instances=_orthonormality,
+        mends={Integer(0): Integer(1)},
         quoted=r"forms an orthonormal basis of $L^2(\cD)$",
         remark="The product of two features is orthogonal to all of them.",
     ),

@@ -215,6 +215,7 @@ CLAIMS: tuple[Claim, ...] = (
         corrected_by="assumption: hypercontractivity/corrected", family="fourth-moments",
         instances=lambda sample: [{**known, **dict(zip((LEAST, MOST), NORMAL_CONSTANTS, strict=True))}
                                   for known in _instances(fourth_moments("gaussian", sample))],
+        mends={Trace(_along.T * _A * _along): Trace(_along.T * H * _along)},
         quoted=r"\rho_{-}\,\tr(\bH\bA)\,\bA \;\preceq\;",
         remark="The outer terms are of the second degree in A and the middle is of the first, so that no "
                "constants serve A and all its multiples.",

@@ -120,7 +120,7 @@ def _in_one_order(sample: Sample) -> list[dict[Any, Any]]:
 def _in_two_orders(sample: Sample) -> list[dict[Any, Any]]:
     """alpha as it is read off in both orders."""
     read = [float(difficulties(sample, spread=spread)["alpha"][0]) for spread in (False, True)]
-    return [{_f: 0, _one: 0, _other: 1, difficulty: lambda f, features: read[features]}]
+    return [{_f: 1, _one: 0, _other: 1, difficulty: lambda f, features: read[features] if f == 1 else math.nan}]
 
 
 def _third(sample: Sample) -> list[dict[Any, Any]]:
@@ -142,7 +142,7 @@ CLAIMS: tuple[Claim, ...] = (
         "appendix_rkhs/coefficients", "appendix_rkhs", 1314, "the coefficients of the target, as the appendix prints",
         equals(COEFFICIENT, j ** -HALF * (j**-beta) ** s), (SPECTRUM, TARGET), coefficients,
         table(partial(coefficient_formula, power=1.0), EXACT, {}), corrected_by="ass:source", family="spaces",
-        instances=_third,
+        instances=_third, mends={(j**-beta) ** s: (j**-beta) ** (s / 2)},
         quoted=r"\sum_{j=1}^N j^{-1/2}\lambda_j^{\,s}\, \widehat{\phi}_j",
     ),
     Claim(
@@ -151,7 +151,7 @@ CLAIMS: tuple[Claim, ...] = (
         (SPECTRUM, TARGET, Where("f is the target; alpha(f, phi) is alpha read off its coefficients on phi"),
          Where("psi is phi in another order")),
         partial(difficulties, spread=True), table(difficulty_formula, READ, {}),
-        corrected_by="ass:source/one-order", family="spaces", instances=_in_two_orders,
+        corrected_by="ass:source/one-order", family="spaces", instances=_in_two_orders, mends={_other: _one},
         quoted="depends only on the target function itself and is independent of the model spectrum",
         remark="In another order of the same functions the same target has another number.",
     ),
@@ -181,6 +181,7 @@ CLAIMS: tuple[Claim, ...] = (
         (SPECTRUM, TARGET, "delta = s/3"),
         _with_delta(lambda sample: source_sums(sample)["terms"]), table(partial(source_terms, printed=True), EXACT, {}),
         corrected_by="assump:source-kernel", family="spaces", instances=_third,
+        mends={j ** (-1 - beta * (s - DELTA)): j ** (-1 - beta * DELTA)},
         quoted=r"= \sum_{j=1}^N j^{-1-\beta(s-\delta)}",
     ),
 )  # fmt: skip

@@ -131,6 +131,7 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: identities.sharp_identity(
             identities.entry(partial(split_series, sample, never=0.0)), {}),
         instances=partial(identities.instances, values=_values),
+        mends={_REACHED: _REACHED + H - H * _W.T * _G * _W * H},
         corrected_by="lem:bias_upper_bound/first-term", family="random-identities", role="argument",
         remark="The first term of the series is replaced by its part that W reaches.",
     ),

@@ -220,7 +220,7 @@ CLAIMS: tuple[Claim, ...] = (
         "the bounding integral as printed",
         equals(BOUNDING, 2 ** (1 / beta) / (4 * T ** (1 - 1 / beta)) * MELLIN),
         (SPECTRUM, "T > 0", exact_powers(NO_SPECTRUM)), bounding_integral, lambda sample: _bounding(sample, Integer(1)),
-        corrected_by="exp-decay/I2/integral",
+        corrected_by="exp-decay/I2/integral", mends={MELLIN: MELLIN / beta},
         role="argument",
     ),
     Claim(
