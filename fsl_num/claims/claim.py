@@ -163,6 +163,11 @@ class Claim:
         return self.formula if isinstance(self.formula, str) else self.formula.latex(written)
 
     @property
+    def would_hold(self) -> tuple[str, ...]:
+        """With what in the place of what a refuted formula holds, as texts."""
+        return tuple(f"with ${written(new)}$ in the place of ${written(old)}$" for old, new in self.mends.items())
+
+    @property
     def elsewhere(self) -> dict[str, str]:
         """The claim in the notations of others: whose they are, and it as a sentence in their letters."""
 

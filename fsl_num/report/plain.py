@@ -63,7 +63,7 @@ def _node(node: Element, tight: bool) -> str:
         return _with_scripts(node, tight)
     if node.tag == "mfrac":
         above, below = (_run(_unwrapped(child), tight=True) for child in children)
-        is_one = len(_unwrapped(children[1])) == 1 or re.fullmatch(r"[A-Za-z](_[\w∞]+)?\([^()]*\)", below)
+        is_one = len(_unwrapped(children[1])) == 1 or re.fullmatch(r"\w(_[\w∞]+)?\([^()]*\)", below)
         return f"{_enclosed(above, _is_sum(above))}/{_enclosed(below, not is_one)}"
     if node.tag == "msqrt":
         inside = _run([grandchild for child in children for grandchild in _unwrapped(child)], tight=True)
