@@ -161,7 +161,7 @@ def _has_a_value(same: Formula, known: Mapping[Any, Any]) -> bool:
     try:
         with np.errstate(all="ignore"):
             return holds_at(same, [known]) is True
-    except TypeError:  # a root of a negative number, or a sum up to no whole one
+    except (TypeError, ValueError):  # a root of a negative number, a sum up to no whole one, an integral that is slow
         return False
 
 
