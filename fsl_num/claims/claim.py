@@ -26,6 +26,7 @@ Role = Literal["printed", "corrected", "argument", "stronger", "own"]
 it proves; a statement of ours that is stronger than a printed one; one of ours that the paper does not make."""
 
 ALL_REGIMES = tuple(regime.name for regime in REGIMES)
+_LEAST_PROBABILITY = re.compile(r"1 - exp\(-(Omega\(M\)|[\d.]+ M)\)")
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class Claim:
     Claims of one ``family`` share a measurement and are checked in one process (its own id unless given).
     ``corrected_by`` is the id of the claim that replaces this one where the paper's version fails; ``role`` says where
     the claim comes from (:data:`Role`), ``strengthens`` which printed claim a stronger one implies. ``probability`` is
-    for claims about random draws: what is asserted with which probability, the sample size, and the error of the test.
+    for claims about random draws, what is asserted with which probability; how many were drawn a judgement says.
     ``moved`` is the point (s, beta) at which the claim is checked in the place of one that is drawn: where its
     hypotheses hold, and away from borders at which two forms are alike; by default the point itself. ``values`` are
     those that the measurement gives to letters of the formula at every point. ``own`` are the points that it takes
@@ -133,7 +134,9 @@ class Claim:
                 "list of values or kinds of a thing; Where for what a letter stands for; Assumed, with the reason, for "
                 "what no number shows"
             )
-        for kind, text, signs in (("title", self.title, r"[<>=~^*$\\]"), ("remark", self.remark, r"[\d<>=~^*/_$\\]")):
+        typed = (("title", self.title, r"[<>=~^*$\\]"), ("remark", self.remark, r"[\d<>=~^*/_$\\]"),
+                 ("probability", _LEAST_PROBABILITY.sub("", self.probability), r"(?<!_)\d"))  # fmt: skip
+        for kind, text, signs in typed:
             if re.search(signs, text):
                 raise ValueError(
                     f"claim {self.id} has the {kind} {text!r}: nothing measured is compared with a {kind}, so that it "

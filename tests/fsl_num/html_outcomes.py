@@ -82,7 +82,7 @@ def runner(size=12):
         4,
         title="""alert("1") & 'x' ]]""",
         hypotheses=(Assumed(WILD, WILD),),
-        probability=WILD,
+        probability=WILD.replace("1", "one"),
         stated=WILD,
         role="own",
         strengthens=None,

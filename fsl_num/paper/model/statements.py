@@ -192,7 +192,8 @@ class FailureRate(WithoutExponents):
             above = 1.0 if failures == draws else float(betaincinv(failures + 1, draws - failures, outside))
             beyond = math.log(above) + self.rate * size
             if beyond > worst:
-                worst, note = beyond, f"M = {size}: {failures} of {draws} fail, probability at most {above:.2g}"
+                shown = f"{failures} of {draws} fail, at {CONFIDENCE:.1%} with a probability of at most {above:.2g}"
+                worst, note = beyond, f"M = {size}: {shown}"
         return Judgement(worst <= 0, math.exp(min(worst, 700.0)), None, None, note)
 
     def tightened(self, size: float) -> Sequence[FailureRate]:

@@ -15,9 +15,9 @@ from fsl_num.claims.statements import Direction, Statement
 from fsl_num.claims.words import Where
 from fsl_num.paper.hypotheses import SPECTRUM, TARGET, located
 from fsl_num.paper.random_features import forcing
-from fsl_num.paper.random_features.formulas import AT_ONE, RANDOM, bias, e
+from fsl_num.paper.random_features.formulas import AT_ONE, OF_SIGNS, RANDOM, bias, e
 from fsl_num.paper.random_features.laws import FLOOR, law_of, to_one
-from fsl_num.paper.random_features.statements import ERRORS, FINITE_SIZE, DrawnRay, Law, OverDraws
+from fsl_num.paper.random_features.statements import DrawnRay, Law, OverDraws
 from fsl_sym.proof import AllOf, Formula, at_most, less, order_at_most, same_order
 from fsl_sym.symbols import M, beta, s, t
 
@@ -26,18 +26,6 @@ BIAS_ABOVE: Final = order_at_most(bias(t), _floor + e(t))
 BIAS_BELOW: Final = (order_at_most(_floor, bias(t)), order_at_most(e(t), bias(t)))
 BIAS_RESTATED: Final = same_order(bias(t), _floor + e(t))
 LETTERS = Where("b(t) is u_0'A_t'HA_t u_0; e(t) is e^_M(t) with the eigenvalues of W H W'")
-TIMES = "t = 1, (M/8)^beta, (M/2)^beta, (2M)^beta and infinity"
-BIASES_DRAWN = (
-    "with probability at least 1 - exp(-Omega(M)) over W; measured are means of logarithms over the signs of the "
-    f"target for 120, 100, 80, 48 draws of W at M = 16, 32, 64, 128, at {TIMES}; the slope in log M may be "
-    f"{FINITE_SIZE:g}, or {forcing.AT_START:g} at t = 1, and {ERRORS:g} of its standard errors the wrong way"
-)
-LARGER_DRAWN = (
-    f"{BIASES_DRAWN}; of what is never learned also for "
-    + ", ".join(f"{count} draws at M = {size}"
-                for count, size in zip(forcing.LARGER_RUNS, forcing.LARGER_SIZES, strict=True))
-    + f", where the slope may be {forcing.SETTLED:g}"
-)  # fmt: skip
 SLOPES: Final = {**forcing.EARLY, forcing.LARGER: forcing.SETTLED}
 FAR_BELOW_ONE: Final = (Rational(1, 2), Rational(3, 2))
 """Near s = 1 the floor shows its power, without the logarithm of s = 1, only for models far larger than these."""
@@ -97,7 +85,7 @@ CLAIMS: tuple[Claim, ...] = (
         BIAS_ABOVE, (SPECTRUM, TARGET, LETTERS, at_most(s, 1), *RANDOM),
         forcing.rays, _above, corrected_by="lem:bias_upper_bound/corrected",
         depends=("lem: random_eigen/corrected",), family="random-left",
-        probability=BIASES_DRAWN, extra_points=AT_ONE, moved=to_one,
+        probability=OF_SIGNS, extra_points=AT_ONE, moved=to_one,
         quoted=r"for $0 < s\le 1$ we have",
         remark="It fails at the end of its range, where a logarithm is missing from what is left at the end.",
     ),
@@ -106,14 +94,14 @@ CLAIMS: tuple[Claim, ...] = (
         BIAS_ABOVE, (SPECTRUM, TARGET, LETTERS, less(s, 1), *RANDOM),
         _left, _above, _above_mutants, regimes=("edge", "hard"), role="corrected",
         depends=("lem: random_eigen/corrected",), family="random-left",
-        probability=LARGER_DRAWN, extra_points=BELOW_ONE, moved=_to_the_edge,
+        probability=OF_SIGNS, extra_points=BELOW_ONE, moved=_to_the_edge,
     ),
     Claim(
         "lem:bias_lower_bound", "lem:bias_lower_bound", 2663, "what random features leave, from below",
         AllOf(BIAS_BELOW), (SPECTRUM, TARGET, LETTERS, *RANDOM),
         _left, _below, _below_mutants,
         depends=("lem: random_eigen/corrected",), family="random-left",
-        probability=LARGER_DRAWN, extra_points={
+        probability=OF_SIGNS, extra_points={
             "easy": (FAR_BELOW_ONE, *AT_ONE["easy"], (Rational(6, 5), Rational(5)), (Rational(2), Rational(3)))},
         quoted=r"\bA_t \bu_0 \gtrsim \max\{\widehat{e}_M(t)",
         remark="The argument of the paper does not show it.",
@@ -124,7 +112,7 @@ CLAIMS: tuple[Claim, ...] = (
         located({"sigma": 0.0})(forcing.rays), lambda sample: _law(sample, "both", BIAS_RESTATED),
         corrected_by="prop:volterra-random/forcing",
         depends=("lem: random_eigen/corrected",), family="random-left",
-        probability=BIASES_DRAWN, extra_points={"easy": ((Rational(3, 2), Rational(2)),)},
+        probability=OF_SIGNS, extra_points={"easy": ((Rational(3, 2), Rational(2)),)},
         quoted="or for the random case with probability at least",
     ),
 )  # fmt: skip

@@ -16,7 +16,7 @@ from fsl_num.claims.statements import Joint, Statement
 from fsl_num.claims.words import Kinds, Where
 from fsl_num.paper.hypotheses import SPECTRUM, TARGET
 from fsl_num.paper.random_features.draws import FEATURES_PER_MODEL, Draw, features, sizes_of, variance
-from fsl_num.paper.random_features.formulas import RANDOM, bias, e, mu, nu, pi
+from fsl_num.paper.random_features.formulas import PROBABLE, RANDOM, bias, e, mu, nu, pi
 from fsl_num.paper.random_features.laws import Exponents, Logs
 from fsl_num.paper.random_features.risks import SIZES
 from fsl_num.paper.random_features.statements import DrawnRay, OverDraws, Within
@@ -40,7 +40,6 @@ AVERAGED: Final = AllOf(
 RUNS = ((24, 20, 16, 12), (48, 40, 32, 24), (96, 80, 64, 48))
 SPANS = (1 / 4, 1 / 2)
 """The trace inequalities are checked at t = (c M)^beta for these c, where e(t) is not small."""
-STEPS = "24 to 12 (quick) or 48 to 24 (full) draws of W at M = 16 to 128"
 
 
 @lru_cache(maxsize=64)
@@ -166,7 +165,7 @@ CLAIMS: tuple[Claim, ...] = (
         ONE_TARGET, (SPECTRUM, TARGET, WEIGHTED, TARGETS("one"), *RANDOM),
         partial(trace_bounds, "one"),
         lambda sample: OverDraws(lambda exponents, logs: logs["signal"], {}, "lower"),
-        corrected_by="lem:bias_lower_bound/averaged", family="random-steps", role="argument", probability=STEPS,
+        corrected_by="lem:bias_lower_bound/averaged", family="random-steps", role="argument", probability=PROBABLE,
         instances=partial(_trace_instances, mean=False),
         remark="For one target the matrix has rank one.",
     ),
@@ -188,7 +187,7 @@ CLAIMS: tuple[Claim, ...] = (
          Where("nu(i) are the eigenvalues of H^(1/2) diag(theta_j^2) H^(1/2); pi(i) are those of I - Pi"), *RANDOM),
         lambda sample: {"e(t)": trace_bounds("mean", sample),
                         "floor": floor_bounds(sample, mean=True)},
-        _averaged, _averaged_mutants, family="random-steps", role="corrected", probability=STEPS,
+        _averaged, _averaged_mutants, family="random-steps", role="corrected", probability=PROBABLE,
         instances=partial(_trace_instances, mean=True),
         remark="So the proof holds for the mean over targets with uncorrelated coordinates.",
     ),

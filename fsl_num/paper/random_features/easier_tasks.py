@@ -18,7 +18,7 @@ from fsl_num.paper.hypotheses import SPECTRUM, TARGET, located
 from fsl_num.paper.model.statements import Trend
 from fsl_num.paper.random_features.draws import drawn, features, sizes_of
 from fsl_num.paper.random_features.forcing import END, rays
-from fsl_num.paper.random_features.formulas import EASIER, LEFT_DRAWN, ONE, RANDOM
+from fsl_num.paper.random_features.formulas import EASIER, OF_SIGNS, ONE, RANDOM
 from fsl_num.paper.random_features.laws import SATURATED, Exponents, Logs, corrected_exponents
 from fsl_num.paper.random_features.statements import DrawnRay, OverDraws, SharpOverDraws
 from fsl_num.paper.random_features.tail_eigenvalues import generators
@@ -170,8 +170,7 @@ CLAIMS: tuple[Claim, ...] = (
          "sigma = 0, t = oo", *RANDOM),
         located({"sigma": 0.0, "t": math.inf})(_against_top), _easier, _easier_mutants,
         depends=("prop:volterra-random/forcing",), family="random-left",
-        probability=f"{LEFT_DRAWN}; for s > 1 {', '.join(map(str, RUNS))} draws at M = {', '.join(map(str, SIZES))}, "
-        f"each the mean over {REDRAWN} draws of its first {FIRST} columns",
+        probability=f"{OF_SIGNS}; on easier tasks of each draw the mean over many draws of its first columns",
         extra_points={"easy": EASIER["easy"][1:]},
         quoted="the behaviors of random and top feature may diverge",
         remark="On easier tasks random features and the first features diverge.",
@@ -182,7 +181,7 @@ CLAIMS: tuple[Claim, ...] = (
         (SPECTRUM, TARGET, "s > 0", Where("rho is what W does not reach of the target, in the mean"), *RIDGE, *RANDOM),
         lambda sample: rays(sample, END)[0], _sharp, instances=_floors,
         family="random-left", role="own", extra_points={"easy": ((ONE, Rational(2)),)},
-        probability="means over 120 to 48 (quick) or 160 to 64 (full) draws at M = 16 to 128, five standard errors",
+        probability="in the mean over W",
     ),
     Claim(
         "thm: fsl-random/spread", "thm: fsl-random", 628, "how far one draw is from the mean",
@@ -192,7 +191,7 @@ CLAIMS: tuple[Claim, ...] = (
         located({"sigma": 0.0})(spreads), _spread,
         lambda sample: {"M^-1/2 for every s": CONCENTRATED} if concentration(sample) < 0.35 else {},
         family="random-left", role="own", extra_points={"easy": ((Rational(2), Rational(4)),)},
-        probability="120, 120, 80, 48 draws at M = 16, 32, 64, 128; slopes of standard deviations, known to 0.05",
+        probability="of the standard deviations over W",
         remark="Where the leak takes over only some modes decide, so that an exponentially small probability is "
                "too much to ask there.",
     ),

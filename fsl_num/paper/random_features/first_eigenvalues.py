@@ -15,12 +15,12 @@ from fsl_num.claims.statements import Joint
 from fsl_num.claims.words import Where
 from fsl_num.paper.hypotheses import SPECTRUM
 from fsl_num.paper.model.measurements import SIZES
-from fsl_num.paper.model.statements import CONFIDENCE, FailureRate
+from fsl_num.paper.model.statements import FailureRate
 from fsl_num.paper.random_features import forcing
 from fsl_num.paper.random_features.draws import FEATURES_PER_MODEL, sizes_of
-from fsl_num.paper.random_features.formulas import NORMAL, RANDOM, RATE, VARIANCE, large, mu, small
-from fsl_num.paper.random_features.statements import ERRORS, FINITE_SIZE, DrawnRay, Law, OverDraws
+from fsl_num.paper.random_features.formulas import NORMAL, PROBABLE, RANDOM, RATE, VARIANCE, large, mu, small
 from fsl_num.paper.random_features.statements import SHIFTS as OVERALL
+from fsl_num.paper.random_features.statements import DrawnRay, Law, OverDraws
 from fsl_num.simulate.concentration import Concentration, eigenvalue_ratios, ratios_of_draw
 from fsl_num.simulate.random_tasks import over_runs
 from fsl_num.validation import Array
@@ -36,15 +36,6 @@ LARGE_DRAWS = ((64, 48, 32), (96, 80, 64), (96, 80, 64))
 SHIFTS: Final = {"least": (0.1, 0.3), "largest": (0.3,)}
 """The largest ratio falls like M^-0.04 to M^-0.06 at these sizes, as fluctuations fade, and three standard errors are
 0.03: about M^-0.1 is resolved there, and tried on the mean over j."""
-DRAWN = (
-    "with probability at least 1 - exp(-{rate} M) over W; draws of W at each point: "
-    + ", ".join(f"{count} at M = {size}" for size, count in zip(SIZES, DRAWS, strict=True))
-    + f" for failures, by Clopper-Pearson bounds at {CONFIDENCE:.1%}; "
-    + ", ".join(f"{count} at M = {size}" for size, count in zip(LARGE_SIZES, LARGE_DRAWS[0], strict=True))
-    + " (quick) for slopes of means, "
-    + f"of which {FINITE_SIZE:g} ({forcing.SETTLED:g} for the largest and the mean over j) "
-    + f"and {ERRORS:g} standard errors are allowed"
-)
 
 
 @lru_cache(maxsize=64)
@@ -124,7 +115,7 @@ CLAIMS: tuple[Claim, ...] = (
          equals(VARIANCE, 1), *RANDOM[2:]),
         partial(extreme_ratios, unit=True), _bounded,
         corrected_by="lem: random_eigen/corrected",
-        family="random-eigenvalues", probability=DRAWN.format(rate="Omega(1)"),
+        family="random-eigenvalues", probability=PROBABLE,
         quoted=r"it holds that $\widehat{\lambda}_j \eqsim \lambda_j \eqsim j^{-\beta}$ for any $j\in[M]$",
     ),
     Claim(
@@ -132,6 +123,6 @@ CLAIMS: tuple[Claim, ...] = (
         "the eigenvalues of random features of the right variance",
         AllOf(EIGENVALUE_BOUNDS), (SPECTRUM, Where("mu(j) is the eigenvalue number j of W H W', j <= M"), *RANDOM),
         extreme_ratios, _bounded,
-        family="random-eigenvalues", probability=DRAWN.format(rate=f"{RATE:g}"), role="corrected",
+        family="random-eigenvalues", probability=f"at least 1 - exp(-{RATE:g} M) over W", role="corrected",
     ),
 )  # fmt: skip

@@ -39,15 +39,10 @@ TRAINING = (
     "(M/2)^beta <= t <= (2M)^beta",
     SIGMAS(*NOISES),
 )
-DRAWN = (
-    "probability at least 1 - exp(-Omega(M)) over W; measured are means of logarithms over the signs of the target "
-    "(equal in law to those of W) for {draws} draws of W at M = 16, 32, 64, 128, conditional on W exactly; the slope "
-    "in log M may be 0.03 (0.06 at beta = 3/2) and three of its standard errors"
-)
-RISKS = DRAWN.format(draws="32, 24, 20, 16 (quick) or 40, 32, 24, 20 (full)")
-LEFT_DRAWN = DRAWN.format(draws="120, 100, 80, 48 (quick) or 160, 120, 100, 64 (full)") + (
-    "; the fixed target in 120 draws at M = 16, 32, 64 leaves the bounds of 200 draws at M = 8 with a probability that "
-    "is shown, at 99.9 %, to be at most exp(-0.03 M)"
+PROBABLE = "at least 1 - exp(-Omega(M)) over W"
+OF_SIGNS = (
+    f"{PROBABLE}; measured are means of logarithms over the signs of the target, which are equal in law to those of W, "
+    "conditional on W exactly"
 )
 RATE = 0.03
 ONE = Rational(1)

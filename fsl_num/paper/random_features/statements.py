@@ -49,6 +49,12 @@ class DrawnRay:
         if len(self.sizes) < 3 or any(len(part) != len(self.sizes) for part in (self.values, *self.logs.values())):
             raise ValueError(f"ray {self.name!r}: needs values and logs for each of at least three model sizes")
 
+    @property
+    def drawn(self) -> str:
+        """How many draws there are of each model size, in words."""
+        counts = ", ".join(str(np.shape(values)[0]) for values in self.values)
+        return f"{counts} draws at M = {', '.join(map(str, self.sizes))}"
+
     def ratios(self, law: Law, exponents: Mapping[str, float]) -> tuple[Array, ...]:
         """log(measured/claimed), per size an array like the values. Raises ValueError where it is not finite."""
         ratios = []
@@ -111,7 +117,7 @@ class OverDraws(OfFormulas):
             if signed / allowed > worst:
                 worst, drift = signed / allowed, signed
                 shown = beside(measured_slope, math.copysign(allowed, measured_slope))
-                note = f"drift {shown} on {ray.name} (limit {allowed:.2g}, error {error:.1g})"
+                note = f"drift {shown} on {ray.name} (limit {allowed:.2g}, error {error:.1g}; {ray.drawn})"
         constants = (math.exp(max(low, -700.0)), math.exp(min(high, 700.0)))
         return Judgement(worst <= 1, max(worst, 0.0), constants, drift, note, partial(curves_of, paths))
 

@@ -15,7 +15,7 @@ from fsl_num.claims.words import Where
 from fsl_num.paper.hypotheses import SPECTRUM
 from fsl_num.paper.model.statements import FailureRate
 from fsl_num.paper.random_features.draws import FEATURES_PER_MODEL, features, sizes_of
-from fsl_num.paper.random_features.formulas import EDGES, MU_TAIL, RANDOM, RATE, SPLIT, large, most, mu, small
+from fsl_num.paper.random_features.formulas import EDGES, MU_TAIL, PROBABLE, RANDOM, RATE, SPLIT, large, most, mu, small
 from fsl_num.paper.random_features.laws import Exponents, Logs
 from fsl_num.paper.random_features.statements import DrawnRay, OverDraws
 from fsl_num.simulate.random_features import random_projection
@@ -36,14 +36,6 @@ LARGE_SIZES = (64, 128, 256)
 LARGE_RUNS = ((64, 48, 24), (96, 64, 40), (200, 120, 64))
 SHARES = {"k = 1": 0.0, "k = M/3": 1 / 3, "k = M": 1.0, "k = 2M = N - 2M": 2.0}
 SQUARE = "k = N - M"
-TAILS = (
-    "probability at least 1 - exp(-Omega(M)); 150, 120, 120, 140 draws of W at M = 12, 24, 48, 96, conditional on W "
-    "exactly; above the largest at M = 12 later ones lie with a probability shown, at 99.9 %, to be below exp(-0.03 M)"
-)
-SLOPES = (
-    "; slopes of means over 64, 48, 24 draws at M = 64, 128, 256, of which 0.05 (0.1 at k = 1) and three standard "
-    "errors are allowed"
-)
 
 
 def generators(seed: int, size: int, runs: int, salt: int) -> Iterator[np.random.Generator]:
@@ -182,7 +174,7 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: OverDraws(_power, {}, "lower", finite_size=EDGES),
         corrected_by="lem: random_eigen/corrected", family="random-tails",
         instances=_square_instances, mends={mu(j): _of_all(j)},
-        probability="probability at least 1 - exp(-Omega(M)); 150, 120, 120, 140 draws at M = 12, 24, 48, 96",
+        probability=PROBABLE,
         quoted=r"c_1 \lambda_j \le \mu_j(\bW \bH \bW ^\top) \le c_2\lambda_j",
         remark="As printed it has no condition on N; with as many features as weights the least ratio falls.",
     ),
@@ -191,7 +183,7 @@ CLAIMS: tuple[Claim, ...] = (
         TAIL_RATIO, (SPECTRUM, *RANDOM, MU_TAIL, equals(SPLIT, N - M)),
         lambda sample: [eigenvalue_ratios(sample)[SQUARE]],
         lambda sample: OverDraws(_power, {}, "upper", finite_size=EDGES),
-        corrected_by="lem:eig_ratio/corrected", family="random-tails", probability=TAILS,
+        corrected_by="lem:eig_ratio/corrected", family="random-tails", probability=PROBABLE,
         instances=_last_tail, mends={SPLIT: N - 2 * M},
         quoted=r"for all $k\ge 1$, the ratio between the $\frac{M}{2}$-th",
         remark="Where the tail of W is square the ratio grows; beyond, its denominator vanishes.",
@@ -201,6 +193,6 @@ CLAIMS: tuple[Claim, ...] = (
         TAIL_RATIO, (SPECTRUM, *RANDOM, MU_TAIL, at_most(SPLIT, N - 2 * M)),
         _tails, _tail_law, family="random-tails", role="corrected", instances=_ratio_instances,
         beyond=lambda sample: {SQUARE: {"k = 2M = N - 2M": [eigenvalue_ratios(sample)[SQUARE]]}},
-        probability=TAILS + SLOPES,
+        probability=PROBABLE,
     ),
 )  # fmt: skip

@@ -16,7 +16,7 @@ from fsl_num.paper.hypotheses import SPECTRUM
 from fsl_num.paper.model.formulas import symmetric
 from fsl_num.paper.model.statements import FailureRate
 from fsl_num.paper.random_features.draws import features, sizes_of, variance
-from fsl_num.paper.random_features.formulas import EDGES, MU_TAIL, RANDOM, RATE, SMALL, SPLIT, most, mu
+from fsl_num.paper.random_features.formulas import EDGES, MU_TAIL, PROBABLE, RANDOM, RATE, SMALL, SPLIT, most, mu
 from fsl_num.paper.random_features.identities import CASES, ROWS, Table, case, entry, of_cases, sharp_identity
 from fsl_num.paper.random_features.laws import Exponents, Logs
 from fsl_num.paper.random_features.statements import DrawnRay, OverDraws, Within
@@ -211,9 +211,7 @@ CLAIMS: tuple[Claim, ...] = (
          equals(SPLIT, M / 3), "t = (M/2)^beta"),
         column_bounds, _two_forms,
         depends=("lem:eig_ratio/corrected",), family="random-columns", role="corrected", instances=_form_instances,
-        probability="probability at least 1 - exp(-Omega(M)) for T_1, certain for T_2; 150, 120, 120, 140 draws "
-        "of W at M = 12, 24, 48, 96: above the largest at M = 12 later ones lie with a probability shown, at 99.9 %, "
-        "to be at most exp(-0.03 M)",
+        probability=f"{PROBABLE} for T_1, certain for T_2",
     ),
     Claim(
         "lem:T_estimate/first-columns", "lem:T_estimate", 2884, "the inverse with the first k columns split off",

@@ -14,7 +14,7 @@ from fsl_num.paper.random_features.formulas import (
     EASIER,
     HATS,
     LEFT,
-    LEFT_DRAWN,
+    OF_SIGNS,
     RANDOM,
     RATE,
     bias,
@@ -85,7 +85,7 @@ CLAIMS: tuple[Claim, ...] = (
          *formulas.TRAINING),
         rays, partial(laws.risk_law, PRINTED_VOLTERRA, laws.source_exponent),
         depends=("lem:trace_analysis_appendix", "lem:bias_upper_bound", "lem:bias_lower_bound"),
-        corrected_by="prop:volterra-random/corrected", family="random-risks", probability=formulas.RISKS,
+        corrected_by="prop:volterra-random/corrected", family="random-risks", probability=formulas.OF_SIGNS,
         extra_points=formulas.AT_ONE, moved=laws.to_one,
         quoted=r"Suppose $0 < s \le 1$",
         remark="It fails at the end of its range.",
@@ -97,7 +97,7 @@ CLAIMS: tuple[Claim, ...] = (
         rays, partial(laws.risk_law, VOLTERRA, laws.corrected_exponents),
         partial(laws.corrected_law_mutants, VOLTERRA), depends=("prop:volterra-random/forcing",),
         family="random-risks",
-        role="corrected", probability=formulas.RISKS, extra_points=formulas.STEEPER,
+        role="corrected", probability=formulas.OF_SIGNS, extra_points=formulas.STEEPER,
     ),
     Claim(
         "prop:volterra-random/forcing", "prop:volterra-random", 2473, "what random features leave, on every task",
@@ -105,7 +105,7 @@ CLAIMS: tuple[Claim, ...] = (
         (SPECTRUM, TARGET, LEFT, Where("b(t) is u_0'A_t'HA_t u_0"), "s > 0", *RANDOM),
         _left, _left_law, _left_mutants,
         depends=("lem: random_eigen/corrected",), family="random-left", role="own",
-        extra_points=EASIER, probability=f"{LEFT_DRAWN}; for the easier tasks at late times alone",
+        extra_points=EASIER, probability=f"{OF_SIGNS}; for the easier tasks at late times alone",
         remark="Each mode of W H W' sees a share of all coordinates before it.",
     ),
     Claim(
@@ -115,7 +115,7 @@ CLAIMS: tuple[Claim, ...] = (
          *formulas.RANDOM, *formulas.TRAINING),
         rays, _recursion,
         depends=("lem:trace_analysis_appendix",), family="random-risks",
-        probability="certain: constants 1 and 2 for every W; tested for all draws of thm: fsl-random",
+        probability="certain, for every W",
         quoted=r"\EE[\cE_t] &\eqsim \bu_0^\top\bA_t^\top\bH\bA_t\bu_0"
                r" + \int_{0}^{t} \tr(\bS\bA_{t-\tau}^\top\bH\bA_{t-\tau}\bS) \gamma_\tau (\EE[\cE_\tau]+"
                r" \sigma^2) \dd \tau",

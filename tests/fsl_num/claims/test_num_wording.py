@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from sympy import Function, Symbol, oo
 
@@ -9,6 +10,7 @@ from fsl_num.claims.definitions import standard_letters
 from fsl_num.claims.formula_laws import parts_of
 from fsl_num.claims.optima import in_words
 from fsl_num.claims.registry import all_claims, claim
+from fsl_num.paper.random_features.statements import DrawnRay, OverDraws
 from fsl_sym.named_sums import definitions, named, written
 from fsl_sym.notations import NOTATIONS, in_notation
 from fsl_sym.proof import AllOf, Formula
@@ -87,6 +89,14 @@ def test_a_remark_that_could_be_measured_is_refused(remark):
 def test_a_title_that_could_be_measured_is_refused(title):
     with pytest.raises(ValueError, match="nothing measured is compared with a title"):
         replace(claim("thm:chinchilla"), title=title)
+
+
+def test_a_number_of_draws_is_not_typed_but_said_by_what_was_drawn():
+    with pytest.raises(ValueError, match="nothing measured is compared with a probability"):
+        replace(claim("lem:eig_ratio"), probability="at least 1 - exp(-Omega(M)); 150 draws at M = 12")
+    rays = [DrawnRay("x", (8, 16, 32, 64), (np.zeros(5), np.zeros(4), np.zeros(3), np.zeros(2)), {})]
+    judged = OverDraws(lambda exponents, logs: 0.0, {}).judge(rays)
+    assert "5, 4, 3, 2 draws at M = 8, 16, 32, 64" in judged.detail
 
 
 def test_a_text_is_a_formula_where_there_is_no_value():

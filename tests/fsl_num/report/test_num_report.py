@@ -164,12 +164,12 @@ def test_a_card_shows_role_probability_and_witnesses():
     place = PointOutcome("1/2", "4", True, (0.2, 0.4), None, "")
     found = dataclasses.replace(record(), regimes=(dataclasses.replace(record().regimes[0], points=(place,)),))
     subject = dataclasses.replace(
-        claim("lemma:ke-power/crossover"), probability="with probability 1 - exp(-M), 100 draws"
+        claim("lemma:ke-power/crossover"), probability="at least 1 - exp(-0.03 M) over W"
     )
     text = rendered(card(subject, found), width=200)
     for words in (
         "stronger, strengthens lemma:ke-power/kernel-window",
-        "with probability 1 - exp(-M), 100 draws",
+        "at least 1 - exp(-0.03 M) over W",
         "s = 1/2, beta = 4, constants [0.2, 0.4]",
         "resolution power 0.01",
     ):
