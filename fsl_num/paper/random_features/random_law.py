@@ -85,7 +85,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "thm: fsl-random", "thm: fsl-random", 627, "the law of random features, s in (0, 1]",
         PRINTED_LAW,
-        (SPECTRUM, TARGET, at_most(s, 1), HATS, *formulas.RANDOM,
+        (SPECTRUM, TARGET, at_most(s, 1), *HATS, *formulas.RANDOM,
          *formulas.TRAINING),
         rays, partial(laws.risk_law, PRINTED_LAW, laws.source_exponent),
         depends=("prop:volterra-random",), corrected_by="thm: fsl-random/corrected", family="random-risks",
@@ -94,7 +94,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "thm: fsl-random/corrected", "thm: fsl-random", 627, "the law of random features, every s > 0",
-        LAW, (SPECTRUM, TARGET, HATS, LEFT, "s > 0", *formulas.RANDOM, *formulas.TRAINING),
+        LAW, (SPECTRUM, TARGET, *HATS, *LEFT, "s > 0", *formulas.RANDOM, *formulas.TRAINING),
         rays,
         partial(laws.risk_law, LAW, laws.corrected_exponents),
         partial(laws.corrected_law_mutants, LAW),
