@@ -48,7 +48,7 @@ NOTATION: Final = MappingProxyType({
     **{f"E_{name}": f"final risk, {name}" for name in ("constant", "cosine", "exponential", "wsd")},
 })  # fmt: skip
 """Letters of the paper that are no symbols of :mod:`fsl_sym.symbols`: name -> what it stands for."""
-MODEL: Final = frozenset({"E", "K", "e", "lambda_j", "theta_j", "epsilon", "rho_-", "rho_+", "W"})
+MODEL: Final = frozenset({"E", "K", "e", "lambda_j", "theta_j", "sigma", "rho_-", "rho_+", "W"})
 """What a claim may say of the model though no letter of its formula is it: sums are made of the first two."""
 
 

@@ -136,6 +136,7 @@ def _eigenvalues(matrix: Any) -> Any:
 _FUNCTIONS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "exp": _exp, "tr": np.trace, "diag": np.diag, "half of": lambda value: value / 2,
     "the eigenvalues of": _eigenvalues, "the least of": np.min, "the largest of": np.max, "the mean of": np.mean,
-    "the sum of": np.sum, "the place of the least of": np.argmin,
+    "the sum of": np.sum, "the last of": lambda values: values[-1],
+    "the positive part of": lambda values: np.maximum(values, 0.0), "the place of the least of": np.argmin,
 }  # fmt: skip
 """Those in words are of the product that follows: "the largest of W H" is not (the largest of W) H."""

@@ -80,8 +80,8 @@ def _quotients(sample: Sample) -> dict[str, Any]:
         law = functional_scaling_law(model, Constant(peak=known["gamma"], steps=30.0 / known["gamma"]))
         problem = Problem(model, gamma=known["gamma"], horizon=30.0)
         terms = float(model.signal(30.0)) + 2.0 * (law.batch_noise + law.label_noise)
-        known |= {f"2 E of {words} alone": 2.0 * float(solve(problem, 30.0, rtol=1e-9).excess_risk[0]),
-                  f"its law with {words} alone": terms,
+        known |= {f"E of {words} alone": float(solve(problem, 30.0, rtol=1e-9).excess_risk[0]),
+                  f"the law of {words} alone": terms,
                   name: lambda t, noise=noise: excess_at_constant_rate(s, beta, 0.5, noise, t, 1e-9)}  # fmt: skip
     return known
 
@@ -262,8 +262,8 @@ def _parted(s: Any, beta: Any) -> tuple[Any, Any]:
 
 
 RATIOS = Where(
-    "ratio_label(t) is (2 E of label noise alone)/(its law with label noise alone); "
-    "ratio_signal(t) is (2 E of the signal alone)/(its law with the signal alone); c is gamma tr(H)/2",
+    "ratio_label(t) is 2 (E of label noise alone)/(the law of label noise alone); "
+    "ratio_signal(t) is 2 (E of the signal alone)/(the law of the signal alone); c is gamma tr(H)/2",
     _quotients,
 )
 CLAIMS: tuple[Claim, ...] = (
