@@ -188,9 +188,12 @@ def _is(side: str, meaning: str, given: Mapping[str, Any], letters: _Letters) ->
     known = False
     for place in product(*ranges):
         right = value_of(meaning, letters.at(dict(zip(unknown, place, strict=True))))
-        if np.ndim(right) == 1 and len(unknown) == 1:  # a list, of which the letter is the number
-            numbered = [value_of(side, {**given, unknown[0]: number}) for number in range(1, len(right) + 1)]
-            return None if None in numbered else bool(np.allclose(numbered, right, SAME, SAME * np.abs(right).max()))
+        if np.ndim(right) == 1 and call is not None and call[2]:  # a list, of which the first letter is the number
+            counted = [{**given, _arguments(call)[0]: number} for number in range(1, len(right) + 1)]
+            numbered = [value_of(side, places) for places in counted]
+            if all(value is None for value in numbered):
+                return None
+            return None not in numbered and bool(np.allclose(numbered, right, SAME, SAME * np.abs(right).max()))
         left = value_of(side, {**given, **dict(zip(unknown, place, strict=True))})
         if left is None or right is None:
             return None

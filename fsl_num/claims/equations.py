@@ -14,6 +14,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from fsl_num.gauss_rules import legendre_rule
+
+_NODES: Final = 100
+"""Of an integral in a definition."""
+_OVER: Final = ("the sum over", "the integral over")
 _TOKEN: Final = r"[A-Za-z]\w*(?::\w+)?|\d+(?:\.\d+)?|<=|[-+/^()',]"
 
 
@@ -41,7 +46,7 @@ def value_of(text: str, values: Mapping[str, Any]) -> Any:
 @lru_cache(maxsize=256)
 def _tokens(names: frozenset[str]) -> re.Pattern[str]:
     """Of what a text is made: names that are no letters, the longest first, and functions in words, before letters."""
-    words = sorted([*names, "the sum over", *(name for name in _FUNCTIONS if " " in name)], key=len, reverse=True)
+    words = sorted([*names, *_OVER, *(name for name in _FUNCTIONS if " " in name)], key=len, reverse=True)
     return re.compile(r"\s*(" + "|".join([*(re.escape(word) + r"(?!\w)" for word in words), _TOKEN]) + ")")
 
 
@@ -49,7 +54,7 @@ class _Reader:
     """Tokens of an expression, read from the front."""
 
     def __init__(self, tokens: list[str], values: Mapping[str, Any]) -> None:
-        self.tokens, self._values = tokens, values
+        self.tokens, self._values, self._bound = tokens, values, dict[str, Any]()
 
     def sum(self) -> Any:
         value = -self.product() if self._takes("-") else self.product()
@@ -74,14 +79,14 @@ class _Reader:
         token = self.tokens.pop(0)
         if token in _FUNCTIONS and (" " in token or self.tokens[:1] == ["("]):
             return _FUNCTIONS[token](self.product() if " " in token else self.atom())
-        if token == "the sum over":
-            return self._sum_over()
+        if token in _OVER:
+            return self._sum_over() if token == "the sum over" else self._integral_over()
         if token == "(":
             value = self.sum()
             if self.tokens.pop(0) != ")":
                 raise ValueError("a parenthesis is open")
             return value
-        value = float(token) if token[0].isdigit() else self._values[token]
+        value = float(token) if token[0].isdigit() else self._bound[token] if token in self._bound else self._values[token]
         return value(*self._arguments()) if callable(value) else value
 
     def _sum_over(self) -> Any:
@@ -93,6 +98,22 @@ class _Reader:
         if not self._takes("of") or numbers.max() < end:
             raise ValueError("not all terms of a sum are known")
         return np.sum(self.product()[numbers <= end])
+
+    def _integral_over(self) -> Any:
+        """The integral over t from 0 to T of what is smooth there, by Gauss's rule."""
+        letter, ends = self.tokens.pop(0), []
+        for word in ("from", "to"):
+            if not self._takes(word):
+                raise ValueError("an integral has no ends")
+            ends.append(self.power())
+        if not self._takes("of"):
+            raise ValueError("nothing is integrated")
+        points, weights = legendre_rule(_NODES)
+        middle, half = (ends[0] + ends[1]) / 2, (ends[1] - ends[0]) / 2
+        self._bound[letter] = middle + half * points
+        value = half * (weights @ self.product())
+        del self._bound[letter]
+        return value
 
     def _arguments(self) -> list[Any]:
         if not self._takes("("):
@@ -137,6 +158,6 @@ _FUNCTIONS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "exp": _exp, "tr": np.trace, "diag": np.diag, "half of": lambda value: value / 2,
     "the eigenvalues of": _eigenvalues, "the least of": np.min, "the largest of": np.max, "the mean of": np.mean,
     "the sum of": np.sum, "the last of": lambda values: values[-1],
-    "the positive part of": lambda values: np.maximum(values, 0.0), "the place of the least of": np.argmin,
+    "the inverse of": np.linalg.inv, "the positive part of": lambda values: np.maximum(values, 0.0), "the place of the least of": np.argmin,
 }  # fmt: skip
 """Those in words are of the product that follows: "the largest of W H" is not (the largest of W) H."""

@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache, partial
-from typing import Final
+from itertools import pairwise
+from typing import Any, Final
 
 import numpy as np
 from sympy import Rational, Symbol
@@ -17,10 +18,12 @@ from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.statements import Joint, Ray
 from fsl_num.claims.words import Where
 from fsl_num.experiments.final_loss import PEAK, PRINTED_POWERS, functional_risk, peak_parameters
+from fsl_num.gauss_rules import legendre_rule
 from fsl_num.model import Model
 from fsl_num.paper.allocation.forms import written
 from fsl_num.paper.experiments.shared import PEAK_RATE, setting_of
 from fsl_num.paper.hypotheses import SPECTRUM, TARGET
+from fsl_num.schedules import schedule as make_schedule
 from fsl_num.simulate.regression import Regression
 from fsl_sym.allocation import optimal_allocation
 from fsl_sym.domain import REGIMES
@@ -55,7 +58,6 @@ def at_best_peak() -> AllOf:
 
 
 BUDGETS = tuple(10.0**k for k in (16, 28, 40, 52))
-FINAL = Where("E_exponential and E_wsd are the final risks with the peak rate eta_max")
 SEARCHED = 0.1
 """Of the logarithm of a peak rate, to which the least risk is searched: over 83 units of log D no drift can be seen."""
 
@@ -69,6 +71,38 @@ def experiment(sample: Sample) -> Regression:
     """The setting of the scaling experiment, with M infinite and the sample's exponents."""
     s, beta = sample.point
     return Regression(Model(s=s, beta=beta, size=math.inf, noise=9.0))
+
+
+def law_by_pieces(problem: Regression, name: str, peak: float, budget: float) -> float:
+    """The functional law at the end of training, half of e(T) + int K(T - t) gamma(t) (e(t) + sigma^2) dt between breaks.
+
+    For intrinsic times so short that each piece is smooth on the scale of the kernel.
+    """
+    plan = make_schedule(name, peak=peak, steps=budget, **peak_parameters(name, peak, budget))
+    model, end = problem.model, plan.total_intrinsic_time
+    points, weights = legendre_rule(200)
+    total, cuts = float(model.signal(end)), [0.0, *(cut for cut in plan.breaks if 0.0 < cut < end), end]
+    for low, high in pairwise(cuts):
+        times = low + 0.5 * (high - low) * (points + 1.0)
+        noise = model.kernel(end - times) * plan.gamma(times) * (model.signal(times) + float(model.noise))
+        total += 0.5 * (high - low) * float(weights @ noise)
+    return 0.5 * total
+
+
+def _at_the_end(sample: Sample) -> dict[str, Any]:
+    """The functional law at the end of both schedules, as it is measured and by its pieces."""
+    problem, letters = experiment(sample), dict[str, Any]()
+    for name, letter in DECAYING.items():
+        letters[f"E_{letter}"] = functional_risk(problem, name, PEAK, 100.0)
+        words = {"exp-decay": "exponential decay", "wsd": "WSD"}[name]
+        letters[f"the functional law at the end of {words}"] = law_by_pieces(problem, name, PEAK, 100.0)
+    return letters
+
+
+FINAL = Where(
+    "E_exponential is the functional law at the end of exponential decay; "
+    "E_wsd is the functional law at the end of WSD", _at_the_end
+)
 
 
 def final_risks(sample: Sample) -> Located:

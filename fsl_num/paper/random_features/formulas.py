@@ -18,7 +18,6 @@ from fsl_sym.symbols import M, beta, s, sigma, t, z
 
 mu, nu, pi, risk, bias, returned, _gamma = (Function(name) for name in ("mu", "nu", "pi", "E", "b", "G", "gamma"))
 small, large, most = (Symbol(name, positive=True) for name in ("c_1", "c_2", "c"))
-MU_TAIL = Where("mu(j, k) is the eigenvalue number j of A_k = W_k:oo H_k:oo W_k:oo'")
 SPLIT: Final = Symbol("k", positive=True)
 DECAYED = Where("A_t = exp(-W'W H t)")
 u, identity = MatrixSymbol("u", FEATURES, 1), Identity(FEATURES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
@@ -12,7 +13,8 @@ from fsl_num.claims.claim import Sample
 from fsl_num.claims.words import Where
 from fsl_num.paper.random_features.draws import Draw, draw_of, features, variance
 from fsl_num.paper.random_features.risks import STRENGTH, rate_of, returned_by
-from fsl_num.paper.random_features.terms import floor, kappa, leak_term, signal_term
+from fsl_num.paper.random_features.terms import floor, kappa, leak_term, signal_term, top_tail
+from fsl_num.simulate.concentration import ratios_of_draw
 from fsl_num.simulate.random_features import random_projection
 from fsl_num.validation import Array
 
@@ -61,6 +63,24 @@ def _left_for_ever(sample: Sample) -> dict[str, Any]:
     return {**own, "N": eigenvalues.size, "s": s, "beta": beta, "kappa": kappa(beta, SIZE), "F": floor(s, beta, SIZE)}
 
 
+def _modes(sample: Sample) -> dict[str, Any]:
+    """The eigenvalues of W H W', by their ratios to those of H."""
+    beta, drawn = sample.point[1], _drawn(sample)
+    generator = np.random.default_rng(sample.seed)
+    ratios = ratios_of_draw(beta, SIZE, drawn["H"].shape[0], "model-size", generator)
+    return {**drawn, "mu": lambda j: float(ratios[int(j) - 1] * j**-beta)}
+
+
+def _missed(sample: Sample) -> dict[str, Any]:
+    """What W does not reach of the target in the mean over its signs, and what the first features do not."""
+    s, beta = sample.point
+    draw, (eigenvalues, squares) = draw_of(s, beta, SIZE, np.random.default_rng(sample.seed)), features(s, beta, SIZE)
+    number = np.arange(1.0, squares.size + 1.0)
+    own = {"j": number, "lambda_j": eigenvalues, "theta_j": np.sqrt(squares), "I": np.eye(squares.size)}
+    risks = {"rho": math.sqrt(draw.mean_tail), "R_random": draw.mean_tail, "R_top": top_tail(s, beta, SIZE)}
+    return {**_drawn(sample), **own, **risks, "s": s, "beta": beta, "M": SIZE, "N": squares.size}
+
+
 NORMAL, UNIT_NORMAL = (
     Where("W is v^(1/2) times independent standard normal numbers", partial(_drawn, unit=unit)) for unit in (False, True)
 )
@@ -76,4 +96,11 @@ LEAKY: Final = Where(
     "e~(t) is the sum over j <= M of mu_j (theta_j^2 + (the sums over i <= j of theta_i^2)/M) exp(-2 t mu_j)",
     lambda sample: {**_trained(sample), "the sums over i <= j of theta_i^2": np.cumsum(_trained(sample)["theta_j"] ** 2)},
 )
+MODES: Final = Where("mu(j) are the eigenvalues of W H W'", _modes)
+_MISSED: Final = "Pi = H^(1/2) W' (W H W')^-1 W H^(1/2); "
+UNREACHED: Final = Where(f"{_MISSED}rho^2 is tr(H^(1/2) (I - Pi) H^(1/2) diag(theta_j^2))", _missed)
+STAYING: Final = Where(
+    f"{_MISSED}R_random is tr(H^(1/2) (I - Pi) H^(1/2) diag(theta_j^2)); "
+    "R_top is (the sum over j <= N of lambda_j theta_j^2) - the sum over j <= M of lambda_j theta_j^2", _missed
+)  # fmt: skip
 FLOOR: Final = Where("F is kappa times the sum over j <= N of lambda_j theta_j^2/(lambda_j + kappa)", _left_for_ever)

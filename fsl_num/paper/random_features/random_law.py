@@ -105,8 +105,8 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "thm: fsl-random/signs", "thm: fsl-random", 628, "a fixed target is one with random signs",
         SIGNS,
-        (SPECTRUM, TARGET, Where("X is A_t of W; Y is A_t of W S"), Where("S is a diagonal matrix of signs"),
-         PROJECTIONS("random"), Property("H", "diagonal")),
+        (SPECTRUM, TARGET, Where("X is exp(-t W'W H); Y is exp(-t S W'W S H); S is S^-1"),
+         PROJECTIONS("random"), Property("H", "diagonal"), Property("S", "diagonal")),
         of_projections(sign_risks),
         lambda sample: Sharp(sign_claim(sample), ROUNDING, {
             "the signs left out": sign_claim(sample, flipped=False)}),
