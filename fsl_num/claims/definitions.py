@@ -1,15 +1,15 @@
 """What the letters of a claim stand for: each letter of a formula has a meaning, and each definition a letter.
 
 A meaning is one of :data:`~fsl_sym.symbols.MEANINGS` and of :data:`NOTATION`, or a
-:class:`~fsl_num.claims.words.Where` of the claim; a hypothesis that is a formula says what its letters are. A definition
-is tried where both of its sides are known: at the instances of the claim, and by what the definition says is measured.
+:class:`~fsl_num.claims.words.Where` of the claim; a hypothesis that is a formula says what its letters are. A
+definition is tried where both of its sides are known: at the instances of the claim, and by what it says is measured.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
+from itertools import pairwise, product
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -53,8 +53,45 @@ MODEL: Final = frozenset({"E", "K", "e", "lambda_j", "theta_j", "sigma", "rho_-"
 
 
 BARE: Final[Mapping[str, str]] = MappingProxyType({
-})
-"""Definitions that only name what is measured: text -> why nothing could differ from it."""
+    **dict.fromkeys((
+        "f is the target", "a(j) are the coefficients of any function", "psi is phi in another order",
+        "a(j) are the coefficients of any function on one orthonormal system",
+        "c is the vector of the coefficients of f",
+        "e_x and e are the standardised features at x and at a random point", "m is the mean of v",
+        "xi is the noise of the gradient of a batch", "y is the number of steps left", "N is D, the data", "T is T(k)",
+        "eta_0 is free: with eta_0 = eta_1 the sum begins at 2", "R(r, k) is the risk of run r",
+        "deviation(k) is their standard error", "mu is the price of a sample", "k is the noise of a unit of gamma",
+        "u_0 and u_1 are |u_0:k| and |u_k:oo|_H of the worst target",
+    ), "it gives a name, and no value"),
+    **dict.fromkeys((
+        "R is the time left when the rate leaves its bound, to follow one over the root of the kernel",
+        "R is the intrinsic time after the rate has left its bound",
+    ), "it is chosen inside of an optimum, and only that is measured"),
+    **dict.fromkeys((
+        "T is a time over which the best rates leave the signal and the noise (int sqrt K)^2/D, "
+        "of the order min(M, T^(1/beta))/D",
+        "E is that of eqn: fsl-simplified, of the noise that of the labels alone",
+        "L_opt is that of c_2 (c_3 + T(k)^-s) sum (eta_(i-1) - eta_i)(1 - (1 + c_4 (T(k) - T(i-1)))^-gamma)",
+    ), "it names a law, with whose own least value or order the measurement is compared"),
+    **dict.fromkeys((
+        "E_opt(s, beta, N) is the least risk over M and gamma at the budget N",
+        "eta is the best of rates that never rise", "E is the least risk over g in [0, 1)",
+        "gamma_opt(C) is where the risk without noise from the signal is least over M and gamma <= 1",
+        "eta_exponential and eta_wsd are the rates eta_max where these are least",
+        "E is the least excess risk over constant rates, of the mean", "E is the least risk over peaks up to a bound",
+        "gamma(y) is the best with y samples left, never rising", "eta(y) is the best rate up to a bound then",
+        "R is the least at which noise and signal are equal",
+        "K_2 is the number of samples after the rate has left its bound",
+    ), "a search finds it, to fewer digits than definitions are tried to"),
+    **dict.fromkeys((
+        "E is the excess risk after K steps", "m(t) is the mean of (nu_j - theta_j)^2", "q(t) is that of q_j",
+        "q(j, z) is the mean of q_j at z", "excess is the risk over that of the larger batch throughout",
+        "N(phi) is the noise over sigma^2", "alpha(f) is its alpha on features of one order",
+        "alpha(f, phi) is alpha read off its coefficients on phi", "mu_M is the least eigenvalue of W_0:k H_0:k W_0:k'",
+        "e(t) is that with the features beyond M, period by period like the last",
+    ), "the measurement has it in one way alone"),
+})  # fmt: skip
+"""Definitions that nothing is compared with: text -> the reason. All others are tried, or the claim is refused."""
 _SIDE: Final = re.compile(r"([^ (]+)(?:\((\w+(?:, \w+)*)\))?")
 """A letter, or a function with its letters."""
 _ORDERED: Final[Mapping[str, Any]] = MappingProxyType({
@@ -113,8 +150,10 @@ def tried(claim: Claim, sample: Sample, instances: Sequence[Mapping[Any, Any]]) 
         for definition, holds in outcome.items():
             letters = _Letters(given, tuple(known for known in outcome if known is not definition))
             now = _agrees(definition, given, letters, sample)
-            for known in (definition, *letters.used) if now is not None else ():
-                outcome[known] = now and holds is not False if known is definition else outcome[known] is not False
+            if now is False or (now and holds is None):
+                outcome[definition] = now
+            for known in letters.used if now else ():  # it is right as far as what it was put into is
+                outcome[known] = outcome[known] is not False
     return outcome
 
 
@@ -170,14 +209,20 @@ def _arguments(side: re.Match[str]) -> list[str]:
 def _agrees(definition: Definition, given: Mapping[str, Any], letters: _Letters, sample: Sample) -> bool | None:
     """Whether all that a definition defines has the value that it says; None where some of it is not known."""
     meaning, _, condition = definition.meaning.partition(" with ")
-    relations = relations_of(condition) if condition else ()
-    if condition and not relations:
-        return None
-    here = {s: sample.s, beta: sample.beta}
-    if not all(_ORDERED[known.relation](known.left.subs(here) - known.right.subs(here)) for known in relations):
-        return False
+    within = _within(condition, letters, sample) if condition else True
+    if not within:
+        return within
     every = [_is(side, meaning, given, letters) for side in definition.sides]
     return False if False in every else None if None in every else True
+
+
+def _within(condition: str, letters: _Letters, sample: Sample) -> bool | None:
+    """Whether a sample, or letters in an order such as "T(i - 1) < t < T(i)", are those that a definition is for."""
+    if relations := relations_of(condition):
+        here = {s: sample.s, beta: sample.beta}
+        return all(_ORDERED[known.relation](known.left.subs(here) - known.right.subs(here)) for known in relations)
+    places = [value_of(part, letters) for part in condition.split(" < ")]
+    return None if None in places or len(places) < 2 else all(low < high for low, high in pairwise(places))
 
 
 def _is(side: str, meaning: str, given: Mapping[str, Any], letters: _Letters) -> bool | None:

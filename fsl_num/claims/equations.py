@@ -1,8 +1,8 @@
 """Definitions that are equations, in numbers: what "(W'W H W'W)^(1/2)" is where W and H are matrices.
 
 Two letters beside each other are multiplied, W' is W transposed and tr the trace; powers and exp of matrices are those
-of matrices. Letters that are functions are applied, "K(T - t)", and words such as "the largest of"; what is measured may
-have a name of several words.
+of matrices. Letters that are functions are applied, "K(T - t)", and so are words such as "the largest of"; what is
+measured may have a name of several words.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def value_of(text: str, values: Mapping[str, Any]) -> Any:
     [[1.5]]
     >>> value_of("the roots of W", {"W": np.eye(2)}) is None
     True
-    >>> value_of("half of the largest risk + K(1, 2)", {"the largest risk": 3.0, "K": lambda t, z: t - z})
-    0.5
+    >>> value_of("2 (the largest risk) + K(1, 2)", {"the largest risk": 3.0, "K": lambda t, z: t - z})
+    5.0
     """
     pattern = _tokens(frozenset(name for name in values if not re.fullmatch(_TOKEN, name)))
     reader = _Reader(pattern.findall(text), values)
@@ -86,7 +86,9 @@ class _Reader:
             if self.tokens.pop(0) != ")":
                 raise ValueError("a parenthesis is open")
             return value
-        value = float(token) if token[0].isdigit() else self._bound[token] if token in self._bound else self._values[token]
+        if token[0].isdigit():
+            return float(token)
+        value = self._bound[token] if token in self._bound else self._values[token]
         return value(*self._arguments()) if callable(value) else value
 
     def _sum_over(self) -> Any:
@@ -155,9 +157,8 @@ def _eigenvalues(matrix: Any) -> Any:
 
 
 _FUNCTIONS: Final[Mapping[str, Callable[[Any], Any]]] = {
-    "exp": _exp, "tr": np.trace, "diag": np.diag, "half of": lambda value: value / 2,
-    "the eigenvalues of": _eigenvalues, "the least of": np.min, "the largest of": np.max, "the mean of": np.mean,
-    "the sum of": np.sum, "the last of": lambda values: values[-1],
-    "the inverse of": np.linalg.inv, "the positive part of": lambda values: np.maximum(values, 0.0), "the place of the least of": np.argmin,
+    "exp": _exp, "tr": np.trace, "diag": np.diag, "the eigenvalues of": _eigenvalues, "the inverse of": np.linalg.inv,
+    "the least of": np.min, "the largest of": np.max, "the last of": lambda values: values[-1], "the sum of": np.sum,
+    "the positive part of": lambda values: np.maximum(values, 0.0),
 }  # fmt: skip
-"""Those in words are of the product that follows: "the largest of W H" is not (the largest of W) H."""
+"""Those in words are of the product that follows: "the largest of x y + z" is (the largest of x y) + z."""

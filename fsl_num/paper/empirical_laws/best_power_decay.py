@@ -164,7 +164,8 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eqn: FSL-optimization/regimes", "eqn: FSL-optimization", 1583, "when the optimal schedule is WSD-like",
         AllOf(tuple(SHAPE.values())),
-        (Where("w is the share of the steps below eta_max; eta(K) is the last of the rates; eta_max is the largest of the rates", _shape),
+        (Where("w is the share of the steps below eta_max; eta(K) is the last of the rates; "
+               "eta_max is the largest of the rates", _shape),
          FUNCTIONAL, "1e10 <= K <= 1e100"),
         shape_rays, lambda sample: Joint({name: order_statement(formula, sample) for name, formula in SHAPE.items()}),
         depends=("eqn: FSL-optimization/closed-form",), role="own", family="optimum",

@@ -135,8 +135,8 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eq:numerical_LRD_form", "eq:numerical_LRD_form", 1471, "the loss as signal less the reduction by decay",
         LOSS_PRINTED,
-        (measurements.POWERS, measurements.ALL_SMOOTH, Where("LRD is the reduction by decay of the schedule", _by_decay),
-         INFINITE),
+        (measurements.POWERS, measurements.ALL_SMOOTH,
+         Where("LRD is the reduction by decay of the schedule", _by_decay), INFINITE),
         of_infinite_size(_loss), _loss_as_printed,
         corrected_by="eq:numerical_LRD_form/corrected", family="ansatz-quadrature", instances=_printed_letters,
         quoted=r"\cE_k \eqsim \frac{1}{T(k)^s} + M^{-s\beta} - \mathrm{LRD}(k)",

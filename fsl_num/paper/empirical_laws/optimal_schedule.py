@@ -17,6 +17,7 @@ from fsl_num.claims.statements import Ray
 from fsl_num.claims.words import Kinds, Where
 from fsl_num.design import Objective, ansatz_objective, best_falling_rates, blocks
 from fsl_num.design.optimise import BestSchedule
+from fsl_num.paper.empirical_laws.ansatz import ansatz_reduction
 from fsl_num.paper.empirical_laws.formulas import best, best_known, peak, share
 from fsl_num.paper.empirical_laws.measurements import FITTED_STEPS
 from fsl_num.paper.hypotheses import located
@@ -92,7 +93,8 @@ def _found(level: float, at: str) -> dict[str, Any]:
     objective = FITTED["25M"].objective(level, at)
     below = best.rates < 0.99 * best.rates.max()
     return {
-        "w": numbers[f"25M {SHARE}"], "the share of the steps of eta below 0.99 eta_max": steps[below].sum() / steps.sum(),
+        "w": numbers[f"25M {SHARE}"],
+        "the share of the steps of eta below 0.99 eta_max": steps[below].sum() / steps.sum(),
         "L_opt": best.loss, "the loss of eta": float(objective(best.rates, steps)[0]),
         "L_known": numbers[f"25M {GAIN}"] + best.loss, "the losses of cosine, WSD and 8-1-1 that end at a tenth":
         np.array([objective(rates, steps)[0] for rates in rivals(steps).values()]),
@@ -142,6 +144,20 @@ def early_drop_ray(sample: Sample) -> list[Ray]:
     return [Ray("one small first step", small, {"r": -small}, np.array(values))]
 
 
+def _dropped(sample: Sample) -> dict[str, Any]:
+    """The law of a small first step, as it is measured, and by the loops of the ansatz with all constants 1."""
+    own, power, rate_of_one = sample.point[0], 1.0 - 1.0 / sample.point[1], 0.01
+    rates = [rate_of_one, *[1.0] * 999]
+    law = math.fsum(rates) ** -own - ansatz_reduction(rates, 1.0, 1.0, own, 1.0, power)
+    objective = ansatz_objective(own, 1.0, scale=1.0, power=power, signal=1.0, gain=1.0, at="the drop")
+    value = float(objective(np.array([rate_of_one, 1.0]), np.array([1.0, 999.0]))[0])
+    words = "the printed ansatz from eta_0 = 1 through one step at rate r to others at 1"
+    return {"r": rate_of_one, "L": lambda r: value, words: law}
+
+
+DROPPED: Final = Where("L(r) is the printed ansatz from eta_0 = 1 through one step at rate r to others at 1", _dropped)
+
+
 def _wsd_like(sample: Sample) -> Ranges:
     return Ranges(WSD_RANGES, _NOT_WSD, formulas=(_LAST, _SHARE, _BETTER))
 
@@ -173,7 +189,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eqn: FSL-optimization/unbounded", "eqn: FSL-optimization", 1120,
         "over all schedules the ansatz has no minimum",
-        UNBOUNDED, (Where("L(r) is the printed ansatz after a first step at rate r and others at 1"), "r <= 1/100"),
+        UNBOUNDED, (DROPPED, "r <= 1/100"),
         early_drop_ray, role="own", family="optimum",
     ),
 )  # fmt: skip

@@ -33,7 +33,8 @@ def _gone(sample: Sample) -> dict[str, Any]:
     steps = {"eta": np.vectorize(measurements.by_step(rates)), "G": np.vectorize(measurements.by_step(after, 0))}
     return {
         **steps, "T": measurements.by_step(np.concatenate([[0.0], np.cumsum(rates)]), 0), "k": 10, "B": 1.0,
-        "LRD": exact, "K": measurements.decay_kernel(sample.point[1]), "g": measurements.noise_source(sample.point[0], 9.0),
+        "LRD": exact, "K": measurements.decay_kernel(sample.point[1]),
+        "g": measurements.noise_source(sample.point[0], 9.0),
     }  # fmt: skip
 
 

@@ -93,8 +93,8 @@ def _products(sample: Sample) -> dict[str, Any]:
     root, pair = np.sqrt(chance), xi[:, 0] * xi[:, 1]
     fitted = np.linalg.lstsq(root[:, None] * xi, root * pair, rcond=None)[0]
     distance = float(np.linalg.norm(root * (pair - xi @ fitted)))
-    return {"G": known[_gram], "j": 2, "k": 2, "d": known[_distance], "the mean of phi^_j phi^_k": chance @ xi[:, 1] ** 2,
-            "the distance of phi^_1 phi^_2 from their span": distance}  # fmt: skip
+    return {"G": known[_gram], "j": 2, "k": 2, "the mean of phi^_j phi^_k": chance @ xi[:, 1] ** 2,
+            "d": known[_distance], "the distance of phi^_1 phi^_2 from their span": distance}  # fmt: skip
 
 
 _SYSTEM = (

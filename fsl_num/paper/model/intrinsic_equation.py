@@ -158,7 +158,8 @@ def _at_time(sample: Sample) -> dict[str, Any]:
     """R, and the second moments of nu about the target."""
     known, path = _after_steps(sample)[0], intrinsic_path(sample, "first")
     own = np.diag(models(sample)["first"].own)
-    return {"t": TIMES[1], "R": known[intrinsic_risk_at], "sigma": known[sigma], "H": own, "E[u u'] at t": path(TIMES[1])}
+    return {"t": TIMES[1], "R": known[intrinsic_risk_at], "sigma": known[sigma], "H": own,
+            "E[u u'] at t": path(TIMES[1])}  # fmt: skip
 
 
 AT_TIME: Final = Where("R(t) is (tr(H (E[u u'] at t)) + sigma^2)/2", _at_time)

@@ -53,7 +53,7 @@ NORM = Where("q(r) is lambda_J^-r", _norm_of_one)
 
 def kernel_numbers(sample: Sample) -> Numbers:
     """A kernel at points: quadratic forms, norms of f = sum_i c_i K(x_i, .), values, and its integral operator."""
-    points, functions, kernel = *basis(SIZE), _kernel(sample)
+    points, kernel = basis(SIZE)[0], _kernel(sample)
     generator = np.random.default_rng([sample.seed, 31])
     chosen = generator.integers(0, len(points), 5)
     weights = generator.standard_normal(5)

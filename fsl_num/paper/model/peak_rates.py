@@ -74,7 +74,7 @@ def experiment(sample: Sample) -> Regression:
 
 
 def law_by_pieces(problem: Regression, name: str, peak: float, budget: float) -> float:
-    """The functional law at the end of training, half of e(T) + int K(T - t) gamma(t) (e(t) + sigma^2) dt between breaks.
+    """The functional law at the end, half of e(T) + int K(T - t) gamma(t) (e(t) + sigma^2) dt, from break to break.
 
     For intrinsic times so short that each piece is smooth on the scale of the kernel.
     """

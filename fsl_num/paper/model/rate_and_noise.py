@@ -113,7 +113,8 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "ass:fsl", "ass:fsl", 472, "the assumptions can be met, and how small the learning rate must be",
         equals(Sum(critical_rate * j**-beta / (2 - critical_rate * j**-beta), (j, 1, M)), 1),
-        (SPECTRUM, TARGET, Where("gamma_c is the least of the rates at which the second moments grow", _rates_that_grow),
+        (SPECTRUM, TARGET,
+         Where("gamma_c is the least of the rates at which the second moments grow", _rates_that_grow),
          FEATURES("gaussian"),
          f"M = {joined(MODEL_SIZES)}"), located({"M": MODEL_SIZES, FEATURES.name: "gaussian"})(_critical),
         table(_critical_formula, 1e-8, {

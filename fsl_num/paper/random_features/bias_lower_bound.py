@@ -17,8 +17,8 @@ from fsl_num.claims.words import Kinds, Where
 from fsl_num.paper.hypotheses import SPECTRUM, TARGET
 from fsl_num.paper.random_features.draws import FEATURES_PER_MODEL, Draw, features, sizes_of, variance
 from fsl_num.paper.random_features.formulas import RANDOM, bias, e, mu, nu, pi
-from fsl_num.paper.random_features.letters import SIGNAL
 from fsl_num.paper.random_features.laws import Exponents, Logs
+from fsl_num.paper.random_features.letters import SIGNAL
 from fsl_num.paper.random_features.risks import SIZES
 from fsl_num.paper.random_features.statements import DrawnRay, OverDraws, Within
 from fsl_num.paper.random_features.terms import signal_term
@@ -80,7 +80,7 @@ def _weighed(projection: Array, eigenvalues: Array, squares: Array) -> tuple[Arr
     single = np.zeros(len(projection))
     single[0] = np.sum((projection @ aim) ** 2)
     own, mean = (np.linalg.svd(projection * root, compute_uv=False) ** 2 for root in (np.sqrt(eigenvalues), aim))
-    return np.asarray(own, dtype=np.float64), single, mean
+    return np.asarray(own, dtype=np.float64), single, np.asarray(mean, dtype=np.float64)
 
 
 def _trace_bound(time: float, own: Array, weights: Any) -> float:

@@ -63,7 +63,7 @@ def _deviations(draws: Sequence[Draw], beta: float) -> Array:
 @lru_cache(maxsize=64)
 def _spreads(s: float, beta: float, seed: int) -> Ray:
     values = []
-    for size, draws in zip(SPREAD_SIZES, drawn(s, beta, SPREAD_SIZES, SPREAD_RUNS, seed + 3), strict=True):
+    for draws in drawn(s, beta, SPREAD_SIZES, SPREAD_RUNS, seed + 3):
         values.append(float(np.log(_deviations(draws, beta).max())))
     scale = np.log(np.array(SPREAD_SIZES, dtype=np.float64))
     named = {name: np.array(sizes) for name, sizes in sizes_of(SPREAD_SIZES).items()}

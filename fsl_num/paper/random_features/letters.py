@@ -1,4 +1,4 @@
-"""What letters stand for where random features are drawn, and their values for one small W, as measurements have them."""
+"""What letters stand for where random features are drawn, and what they are for one small W."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def _at(term: Callable[[Draw, Array], Array], draw: Draw) -> Callable[[float], f
 def _drawn(sample: Sample, *, unit: bool = False) -> dict[str, Any]:
     """Of W; ``unit``: with entries M times as large in the square."""
     eigenvalues, squares = features(*sample.point, SIZE)
-    projection, normal = (random_projection(SIZE, eigenvalues.size, sample.seed, kind) for kind in ("model-size", "unit"))
+    drawn, normal = (random_projection(SIZE, squares.size, sample.seed, kind) for kind in ("model-size", "unit"))
     scale = SIZE if unit else 1
     return {
-        "W": projection * np.sqrt(scale), "H": np.diag(eigenvalues), "v": scale * variance(SIZE),
+        "W": drawn * np.sqrt(scale), "H": np.diag(eigenvalues), "v": scale * variance(SIZE),
         "independent standard normal numbers": normal, "u_0": -np.sqrt(squares)[:, None],
     }  # fmt: skip
 
@@ -43,6 +43,7 @@ def _trained(sample: Sample) -> dict[str, Any]:
     return {
         **_drawn(sample), "j": np.arange(1.0, SIZE + 1.0), "s": s, "beta": beta, "M": SIZE,
         "lambda_j": eigenvalues[:SIZE], "theta_j": np.sqrt(squares[:SIZE]), "mu_j": draw.eigenvalues,
+        "the sums over i <= j of theta_i^2": np.cumsum(squares[:SIZE]),
         "c": STRENGTH, "gamma": rate_of(draw),
         "K": _at(returned_by, draw), "G": _at(returned_by, draw),
         "e": _at(lambda draw, times: signal_term(draw, s, beta, times), draw),
@@ -82,7 +83,8 @@ def _missed(sample: Sample) -> dict[str, Any]:
 
 
 NORMAL, UNIT_NORMAL = (
-    Where("W is v^(1/2) times independent standard normal numbers", partial(_drawn, unit=unit)) for unit in (False, True)
+    Where("W is v^(1/2) times independent standard normal numbers", partial(_drawn, unit=unit))
+    for unit in (False, True)
 )
 STRENGTH_OF: Final = Where("c is gamma tr(W H W')", _trained)
 DECAYED: Final = "A_t = exp(-W'W H t); "
@@ -94,7 +96,7 @@ SIGNAL: Final = Where(
 KERNEL: Final = Where("K(t) is the sum over j <= M of mu_j^2 exp(-2 t mu_j)", _trained)
 LEAKY: Final = Where(
     "e~(t) is the sum over j <= M of mu_j (theta_j^2 + (the sums over i <= j of theta_i^2)/M) exp(-2 t mu_j)",
-    lambda sample: {**_trained(sample), "the sums over i <= j of theta_i^2": np.cumsum(_trained(sample)["theta_j"] ** 2)},
+    _trained,
 )
 MODES: Final = Where("mu(j) are the eigenvalues of W H W'", _modes)
 _MISSED: Final = "Pi = H^(1/2) W' (W H W')^-1 W H^(1/2); "

@@ -137,14 +137,16 @@ def _middle(sample: Sample, number: int, count: int, inverse: float, tail: bool)
     start = count if tail else 0
     beyond = (projection[:, start:] * eigenvalues[start:]) @ projection[:, start:].T
     solved = np.linalg.solve(beyond, first)
-    return inverse * np.diag(1.0 / eigenvalues[:count]) + first.T @ solved, solved, beyond
+    middle = inverse * np.diag(1.0 / eigenvalues[:count]) + first.T @ solved
+    return np.asarray(middle), np.asarray(solved), beyond
 
 
 def _parts(sample: Sample) -> dict[str, Any]:
     """With two columns split off."""
     (projection, eigenvalues, _), (middle, _, beyond) = case(sample, 0), _middle(sample, 0, 2, 1.0, True)
     whole = np.linalg.inv((projection * eigenvalues) @ projection.T)
-    return {"(WHW')^{-1}": whole, "A_k": beyond, "D": middle, "W_0:k": projection[:, :2], "H_0:k": np.diag(eigenvalues[:2])}
+    first, own = projection[:, :2], np.diag(eigenvalues[:2])
+    return {"(WHW')^{-1}": whole, "A_k": beyond, "D": middle, "W_0:k": first, "H_0:k": own}
 
 
 SPLIT_OFF: Final = Where(

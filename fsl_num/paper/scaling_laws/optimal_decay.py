@@ -26,7 +26,15 @@ from fsl_num.claims.words import Where
 from fsl_num.design.model_water import model_water
 from fsl_num.paper.block_constants import DESIGNED, OSCILLATE, exact_powers
 from fsl_num.paper.hypotheses import INFINITE, LABELS, MODEL, of_infinite_size
-from fsl_num.paper.scaling_laws.optimal_rates import BEST, FAMILY, LARGEST, Optimum, data_designs, letters_of_design, of_noise
+from fsl_num.paper.scaling_laws.optimal_rates import (
+    BEST,
+    FAMILY,
+    LARGEST,
+    Optimum,
+    data_designs,
+    letters_of_design,
+    of_noise,
+)
 from fsl_sym.ansatz import optimal_rate
 from fsl_sym.domain import HARD
 from fsl_sym.optimal_rates import DECAY, least_of_decay
