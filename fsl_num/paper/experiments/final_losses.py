@@ -25,10 +25,10 @@ from fsl_num.paper.experiments.shared import (
     SIZE,
     STEPS,
     at_its_point,
+    law_by_pieces,
     setting_of,
 )
 from fsl_num.paper.hypotheses import SCHEDULES
-from fsl_num.paper.model.peak_rates import law_by_pieces
 from fsl_num.paper.statements import Ranges, multiple_of, quotients
 from fsl_num.schedules import step_rates
 from fsl_num.simulate.recursion import exact_risk

@@ -9,7 +9,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.special import zeta
 from sympy import Abs, Function, Gt, Lt, Rational, Symbol, oo
 
 from fsl_num.claims.claim import Claim, Sample
@@ -73,6 +72,8 @@ def _rate(beta: float, stability: float) -> float:
 
 def _quotients(sample: Sample) -> dict[str, Any]:
     """The ratios at a time, and the terms of the law and the risk, each from its own sum, at c = 1/2."""
+    from scipy.special import zeta
+
     s, beta = sample.point
     known: dict[str, Any] = {"t": 30.0, "c": 0.5, "gamma": _rate(beta, 0.5), "tr(H)": float(zeta(beta))}
     for name, words, noise in (("ratio_label", "label noise", LOUD), ("ratio_signal", "the signal", 0.0)):

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache, partial
-from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -18,12 +17,10 @@ from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.statements import Joint, Ray
 from fsl_num.claims.words import Where
 from fsl_num.experiments.final_loss import PEAK, PRINTED_POWERS, functional_risk, peak_parameters
-from fsl_num.gauss_rules import legendre_rule
 from fsl_num.model import Model
 from fsl_num.paper.allocation.forms import written
-from fsl_num.paper.experiments.shared import PEAK_RATE, setting_of
+from fsl_num.paper.experiments.shared import PEAK_RATE, law_by_pieces, setting_of
 from fsl_num.paper.hypotheses import SPECTRUM, TARGET
-from fsl_num.schedules import schedule as make_schedule
 from fsl_num.simulate.regression import Regression
 from fsl_sym.allocation import optimal_allocation
 from fsl_sym.domain import REGIMES
@@ -71,22 +68,6 @@ def experiment(sample: Sample) -> Regression:
     """The setting of the scaling experiment, with M infinite and the sample's exponents."""
     s, beta = sample.point
     return Regression(Model(s=s, beta=beta, size=math.inf, noise=9.0))
-
-
-def law_by_pieces(problem: Regression, name: str, peak: float, budget: float) -> float:
-    """The functional law at the end, half of e(T) + int K(T - t) gamma(t) (e(t) + sigma^2) dt, from break to break.
-
-    For intrinsic times so short that each piece is smooth on the scale of the kernel.
-    """
-    plan = make_schedule(name, peak=peak, steps=budget, **peak_parameters(name, peak, budget))
-    model, end = problem.model, plan.total_intrinsic_time
-    points, weights = legendre_rule(200)
-    total, cuts = float(model.signal(end)), [0.0, *(cut for cut in plan.breaks if 0.0 < cut < end), end]
-    for low, high in pairwise(cuts):
-        times = low + 0.5 * (high - low) * (points + 1.0)
-        noise = model.kernel(end - times) * plan.gamma(times) * (model.signal(times) + float(model.noise))
-        total += 0.5 * (high - low) * float(weights @ noise)
-    return 0.5 * total
 
 
 def _at_the_end(sample: Sample) -> dict[str, Any]:
