@@ -62,10 +62,10 @@ def _labels(sample: Sample) -> dict[str, Any]:
     noise, chance = (part.reshape(2, -1) for part in (case.epsilon, case.chance))
     assert np.array_equal(*case.phi.reshape(2, -1, case.phi.shape[1]))
     mean, square = ((noise**power * chance).sum(axis=0) / chance.sum(axis=0) for power in (1, 2))
-    return {"sigma": math.sqrt(case.problem.model.noise), "the variance of epsilon at every phi": square - mean**2}
+    return {"sigma": math.sqrt(case.problem.model.noise), "the variance of epsilon given phi": square - mean**2}
 
 
-ANY = (SPECTRUM, Where("sigma^2 is the variance of epsilon at every phi", _labels))
+ANY = (SPECTRUM, Where("sigma^2 is the variance of epsilon given phi", _labels))
 BOTH = PROJECTIONS("first", "random")
 CASES = (*ANY, BOTH, FEATURES("gaussian", "uniform", "rademacher"), "N = 3 and 4, M = 2 and 3")
 SOLUTIONS = (*ANY, "N = 4, M = 2")
