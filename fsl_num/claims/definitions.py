@@ -60,7 +60,8 @@ BARE: Final[Mapping[str, str]] = MappingProxyType({
         "e_x and e are the standardised features at x and at a random point", "m is the mean of v",
         "xi is the noise of the gradient of a batch", "y is the number of steps left", "N is D, the data", "T is T(k)",
         "eta_0 is free: with eta_0 = eta_1 the sum begins at 2", "R(r, k) is the risk of run r",
-        "deviation(k) is their standard error", "mu is the price of a sample", "k is the noise of a unit of gamma",
+        "phi(z) is the learning rate at T^-1(z), and h is 1", "deviation(k) is their standard error",
+        "mu is the price of a sample", "k is the noise of a unit of gamma",
         "u_0 and u_1 are |u_0:k| and |u_k:oo|_H of the worst target",
     ), "it gives a name, and no value"),
     **dict.fromkeys((
@@ -68,7 +69,7 @@ BARE: Final[Mapping[str, str]] = MappingProxyType({
         "R is the intrinsic time after the rate has left its bound",
     ), "it is chosen inside of an optimum, and only that is measured"),
     **dict.fromkeys((
-        "T is a time over which the best rates leave the signal and the noise (int sqrt K)^2/D, "
+        "T is an intrinsic time over which the best rates leave the signal and the noise (int sqrt K)^2/D, "
         "of the order min(M, T^(1/beta))/D",
         "E is that of eqn: fsl-simplified, of the noise that of the labels alone",
         "L_opt is that of c_2 (c_3 + T(k)^-s) sum (eta_(i-1) - eta_i)(1 - (1 + c_4 (T(k) - T(i-1)))^-gamma)",

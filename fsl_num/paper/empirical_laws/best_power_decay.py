@@ -114,7 +114,7 @@ def _held(sample: Sample) -> dict[str, Any]:
         return float(np.subtract(*ends) / (2.0 * step) / (NOISE * (1.0 - 1.0 / capacity)))
 
     noise = -NOISE * math.expm1((1.0 / capacity - 1.0) * math.log1p(30.0))
-    return {"E": loss(30.0), "T": 30.0, "s": own, "the noise of labels at the rate 1": noise, "K": kernel, "c": 1.0,
+    return {"E": loss(30.0), "T": 30.0, "s": own, "the noise of labels alone": noise, "K": kernel, "c": 1.0,
             "beta": capacity}  # fmt: skip
 
 
@@ -141,7 +141,7 @@ def _kept(sample: Sample) -> dict[str, Any]:
     return {"N": lambda a, K, p: value, "a": peak_rate, "K": steps, "p": power, "the noise of a (1 - tau/K)^p": noise}
 
 
-FUNCTIONAL: Final = Where("E is T^-s + (the noise of labels at the rate 1); K(t) = (1 + c t)^-(2 - 1/beta)", _held)
+FUNCTIONAL: Final = Where("E is T^-s + (the noise of labels alone); K(t) = (1 + c t)^-(2 - 1/beta)", _held)
 KEPT: Final = Where("N(a, K, p) is the noise of a (1 - tau/K)^p", _kept)
 
 

@@ -85,7 +85,8 @@ def _stability(sample: Sample) -> dict[str, Any]:
     from scipy.special import zeta
 
     rate = max(plan.peak for plan in _schedules(RUN_STEPS[0], sample.point[1]).values())
-    return {"c": own_setting(sample).letters["c"], "gamma_max": rate, "tr(H)": float(zeta(sample.point[1]))}
+    return {"c": own_setting(sample).letters["c"], "gamma_max": rate,
+            "the trace of infinitely many features": float(zeta(sample.point[1]))}
 
 
 OWN_LAW = exact.signal(T, Integer(OWN_SIZE)) + 9 * NOISE_INTEGRAL
@@ -105,7 +106,7 @@ CLAIMS: tuple[Claim, ...] = (
         same_order(E, OWN_LAW),
         ("M = N = 128", "sigma = 3", "B = 1",
          Where("N(phi) is the noise over sigma^2"),
-         Where("c is gamma_max tr(H)/2", _stability),
+         Where("c is gamma_max/2 times the trace of infinitely many features", _stability),
          "c = 0.1"), own_setting,
         lambda sample: Equivalent(
             lambda power, logs: power["risk"] * np.logaddexp(logs["signal"], logs["noise"]), {"risk": 1.0}

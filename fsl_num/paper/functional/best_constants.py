@@ -124,12 +124,14 @@ def resolvent_supremum(beta: float, size: float, stability: float, horizon: floa
     return float((resolvent / (gamma * kernel)).max())
 
 
-def _resolvent(beta: float, size: float, stability: float, horizon: float) -> tuple[float, Array, Array]:
+def _resolvent(
+    beta: float, size: float, stability: float, horizon: float, at: Array | None = None
+) -> tuple[float, Array, Array]:
     """gamma, and R and K_M at times up to the horizon."""
     s = 2.0 - 1.0 / beta
     gamma = 2.0 * stability / trace(beta, size)
     times = np.concatenate([np.geomspace(0.05, 50.0, 120), np.geomspace(60.0, max(horizon, 61.0), 60)])
-    times = times[times <= horizon]
+    times = times[times <= horizon] if at is None else at
     problem = Problem(Model(s=s, beta=beta, size=size, noise=0.0), gamma=gamma, horizon=horizon)
     louder = Problem(Model(s=s, beta=beta, size=size, noise=1.0), gamma=gamma, horizon=horizon)
     quiet, loud = (2.0 * solve(system, times, rtol=1e-10).excess_risk for system in (problem, louder))
@@ -139,10 +141,15 @@ def _resolvent(beta: float, size: float, stability: float, horizon: float) -> tu
 
 
 def _supremum(sample: Sample) -> dict[str, Any]:
-    beta = sample.point[1]
-    names = "gamma_max", "R", "K_M"
-    parts = dict(zip(names, _resolvent(beta, 10.0, RATES[0], 30.0), strict=True))
-    return {"A": resolvent_supremum(beta, 10.0, RATES[0], 30.0), **parts}
+    """A for ten features, and at one time the equation of R."""
+    beta, size = sample.point[1], 10.0
+    gamma, resolvent, kernel = _resolvent(beta, size, RATES[0], 30.0)
+    model = Model(1.0, beta, size, 0.0)
+    return {
+        "A": resolvent_supremum(beta, size, RATES[0], 30.0), "u": 2.0, "gamma_max": gamma, "K_M": model.kernel,
+        "the quotients R(u)/(gamma_max K_M(u)) over u": resolvent / (gamma * kernel),
+        "R": lambda times: _resolvent(beta, size, RATES[0], 30.0, np.atleast_1d(times))[1].reshape(np.shape(times)),
+    }  # fmt: skip
 
 
 @lru_cache(maxsize=64)
@@ -262,6 +269,10 @@ def _parted(s: Any, beta: Any) -> tuple[Any, Any]:
     return (s if abs(s - end) >= Rational(1, 8) else end + Rational(1, 4)), beta
 
 
+RESOLVENT = Where(
+    "A is the largest of the quotients R(u)/(gamma_max K_M(u)) over u; "
+    "R(u) is gamma_max (K_M(u) + the integral over z from 0 to u of K_M(u - z) R(z))", _supremum
+)  # fmt: skip
 RATIOS = Where(
     "ratio_label(t) is 2 (E of label noise alone)/(the law of label noise alone); "
     "ratio_signal(t) is 2 (E of the signal alone)/(the law of the signal alone); c is gamma tr(H)/2",
@@ -271,7 +282,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "best-constants", "ineq: inf_sum", 732, "the best constants between the risk and the law",
         AllOf(OF_TWICE),
-        (MODEL, *VOLTERRA, Where("A is the largest of (R/(gamma_max K_M))", _supremum),
+        (MODEL, *VOLTERRA, RESOLVENT,
          "c = 0.2 and 0.45", "sigma^2 = 0 and 1e6", SCHEDULES("adversary"),
          exact_powers("R and K are those of whatever spectrum; the numbers are computed for these")),
         located({**every({"c": RATES, "sigma^2": NOISES}), SCHEDULES.name: "adversary"})(adversary),

@@ -42,13 +42,15 @@ def _read_off(sample: Sample) -> dict[str, Any]:
 
 
 def _norm_of_one(sample: Sample) -> dict[str, Any]:
-    """The squared norm of the third function, and its eigenvalue."""
-    own = own_eigenvalues(sample)
-    return {"q": lambda r: float(np.eye(SIZE)[2] ** 2 @ own**-r), "lambda_J": 3.0 ** -sample.point[1]}
+    """That of one eigenfunction as its rays have it, and by the coefficients of its values at points."""
+    own, functions = own_eigenvalues(sample), basis(SIZE)[1]
+    coefficients = functions.T @ functions[:, 2] / len(functions)
+    norm = float(coefficients**2 @ own**-0.7)
+    return {"q": lambda r: own[2] ** -r, "r": 0.7, "the squared norm of e_J in H^r": norm}
 
 
 EIGENVALUES = Where("Lambda = diag(lambda_j)", _read_off)
-NORM = Where("q(r) is lambda_J^-r", _norm_of_one)
+NORM = Where("q(r) is the squared norm of e_J in H^r", _norm_of_one)
 
 
 def kernel_numbers(sample: Sample) -> Numbers:

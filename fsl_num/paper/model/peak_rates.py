@@ -76,13 +76,14 @@ def _at_the_end(sample: Sample) -> dict[str, Any]:
     for name, letter in DECAYING.items():
         letters[f"E_{letter}"] = functional_risk(problem, name, PEAK, 100.0)
         words = {"exp-decay": "exponential decay", "wsd": "WSD"}[name]
-        letters[f"the functional law at the end of {words}"] = law_by_pieces(problem, name, PEAK, 100.0)
+        said = f"the functional law at the end of {words} from the peak rate eta_max"
+        letters[said] = law_by_pieces(problem, name, PEAK, 100.0)
     return letters
 
 
 FINAL = Where(
-    "E_exponential is the functional law at the end of exponential decay; "
-    "E_wsd is the functional law at the end of WSD", _at_the_end
+    "E_exponential is the functional law at the end of exponential decay from the peak rate eta_max; "
+    "E_wsd is the functional law at the end of WSD from the peak rate eta_max", _at_the_end
 )
 
 

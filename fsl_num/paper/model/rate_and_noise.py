@@ -131,6 +131,7 @@ CLAIMS: tuple[Claim, ...] = (
             sigma**2 / B,
         ),
         (SPECTRUM, TARGET, Where("K(t) is K_M(t); e(t) is e_M(t); phi(z) = B gamma(z)", _sums),
+         Where("phi(z) is the learning rate at T^-1(z), and h is 1"),
          at_least(sigma**2, 1)), _noise_integrals, family="spaces",
         quoted=r"Assume constant label noise $\sigma^2 \gtrsim 1$ and batch size",
     ),

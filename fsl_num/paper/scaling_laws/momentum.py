@@ -183,10 +183,11 @@ def _alone(sample: Sample) -> dict[str, Any]:
     for _ in range(steps):
         speed = momentum * speed + eigenvalue * weight
         weight -= rate * (1.0 - momentum) * speed
-    return {"E_0": momentum_risk((eigenvalue,), (1.0,), rate, momentum, steps), "lambda": eigenvalue, "w": weight}
+    return {"E_0": momentum_risk((eigenvalue,), (1.0,), rate, momentum, steps), "lambda": eigenvalue,
+            "the squared error of one mode lambda without noise": weight**2}  # fmt: skip
 
 
-ALONE: Final = Where("E_0 is lambda w^2/2", _alone)
+ALONE: Final = Where("E_0 is lambda/2 times the squared error of one mode lambda without noise", _alone)
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "momentum/kernel", "eqn: fsl-simplified", 883, "heavy-ball momentum changes the kernel at short times",

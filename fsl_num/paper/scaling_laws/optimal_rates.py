@@ -280,8 +280,9 @@ def letters_of_design(sample: Sample) -> dict[str, Any]:
     others += [np.full_like(design.gammas, share * water.high) for share in (1.0, 0.1, 0.01)]
     risks = [design.loss, *(water.risk(gammas, design.samples) for gammas in others)]
     return {
-        "E": design.loss, "the excess risks of gamma that never rise": np.array(risks), "gamma": design.gammas,
-        "a": known["peak"], "b": known["end"], "T": known["horizon"], "the samples at each": design.samples,
+        "E": design.loss, "the excess risks of gamma that never rise, up to a bound": np.array(risks),
+        "gamma": design.gammas, "the samples at each": design.samples,
+        "a": known["peak"], "b": known["end"], "T": known["horizon"],
         "g": water.high,
     }  # fmt: skip
 
@@ -296,12 +297,12 @@ def _letters_of_size(sample: Sample) -> dict[str, Any]:
 
 _SHOWN: Final = 1e6
 """The budget at which letters are tried."""
-BEST: Final = Where("E is the least of the excess risks of gamma that never rise", letters_of_design)
+BEST: Final = Where("E is the least of the excess risks of gamma that never rise, up to a bound", letters_of_design)
 LARGEST: Final = Where("a is the largest of gamma", letters_of_design)
 CHOSEN_SIZE: Final = Where("E is the least of the excess risks at each M", _letters_of_size)
 BEST_LAW: Final = (
     Where("T is the sum of gamma times the samples at each", letters_of_design),
-    Where("T is a time over which the best rates leave the signal and the noise (int sqrt K)^2/D, "
+    Where("T is an intrinsic time over which the best rates leave the signal and the noise (int sqrt K)^2/D, "
           "of the order min(M, T^(1/beta))/D"),
 )
 

@@ -70,7 +70,7 @@ def test_another_definition_is_noticed(claim_id, old, new, why):
     ("eqn: pop-risk", "sigma^2 is", "sigma is"),
     ("thm:fsl-zero-noise", "delta_M of infinitely many features", "delta_M of N features"),
     ("best-constants", "rho_- and rho_+ are 1", "rho_- and rho_+ are 2"),
-    ("best-constants", "R/(gamma_max K_M)", "R/K_M"),
+    ("best-constants", "K_M(u - z) R(z)", "K_M(u - z)"),
     ("best-constants/limits", "ratio_signal(t) is 2", "ratio_signal(t) is"),
     ("best-constants/limits", "c is gamma tr(H)/2", "c is gamma tr(H)"),
     ("ineq: inf_sum", "f(t) is 2", "f(t) is"),
@@ -101,9 +101,9 @@ def test_another_definition_is_noticed(claim_id, old, new, why):
     ("optimal-schedule/constants-easy", "E is the least of", "E is the largest of"),
     ("optimal-schedule/constants-hard", "b is the last of", "b is the least of 2"),
     ("eqn: fsl-simplified", "K_M(t - r)", "K_M(r)"),
-    ("momentum/kernel", "lambda w^2/2", "lambda w^2"),
-    ("sec: experiments/own-setting", "c is gamma_max tr(H)/2", "c is gamma_max tr(H)"),
-    ("appendix:experiment_details/peak-rate", "E_wsd is the functional law", "E_wsd is the risk"),
+    ("momentum/kernel", "lambda/2 times", "lambda times"),
+    ("sec: experiments/own-setting", "c is gamma_max/2", "c is gamma_max"),
+    ("appendix:experiment_details/peak-rate", "the end of WSD", "the end of exponential decay"),
     ("critical-time", "with s > 0", "with s > 9"),
 ])  # fmt: skip
 def test_a_wrong_definition_is_something_else_or_compared_with_nothing(claim_id, old, new):
