@@ -138,8 +138,14 @@ def test_letters_are_those_of_the_formula_and_of_its_hypotheses():
     ("W W'", [[5.0]]), ("t tr(H)/2", 1.25), ("W'W H", W.T @ W @ H), ("2 t - t/4", 3.5),
     ("(H^-1)^(1/2)", np.diag([1.0, 2.0])),
     ("j^-beta", 0.0625), ("-t + 1", -1.0), ("exp(-t H)", np.diag(np.exp([-2.0, -0.5]))),
+    ("f(2, t) - 1", 5.0), ("2 (the squared weight)/t", 4.0), ("2 times t", 4.0), ("the largest of x + 1", 4.0),
+    ("the sum over i <= 2 of x", 4.0), ("the sum over i <= t of x i", 7.0), ("the sum over i <= 4 of x", None),
+    ("the integral over z from 0 to t of 3 z^2", 8.0), ("the integral over z from 1 to 2 of f(z, t)", 5.5),
+    ("the last of x", 2.0), ("the eigenvalues of H", [1.0, 0.25]), ("the inverse of H", np.diag([1.0, 4.0])),
+    ("f", None), ("f(2", None), ("the integral of z", None), ("the squared weights", None),
     ("W the first", None), ("the roots", None), ("t +", None), ("(t", None), ("W + + t", None), ("|W|", None),
 ])  # fmt: skip
 def test_equations_have_values(text, expected):
-    value = value_of(text, {"W": W, "H": H, "t": 2.0, "j": 4.0, "beta": 2.0})
+    known = {"W": W, "H": H, "t": 2.0, "j": 4.0, "beta": 2.0, "the squared weight": 4.0, "f": lambda x, y: x + 2.0 * y}
+    value = value_of(text, {**known, "x": np.array([1.0, 3.0, 2.0]), "i": np.array([1, 2, 3])})
     assert value is None if expected is None else np.allclose(value, expected)
