@@ -29,7 +29,7 @@ from fsl_sym.exponents.law import Law
 from fsl_sym.order import Order, OrderRange
 from fsl_sym.power_regimes import PowerRegime
 from fsl_sym.proof import AllCases, Derivation, NearOptimal, Optimal, OptimalAt, Step, Vanishing
-from fsl_sym.proof.formulas import put
+from fsl_sym.proof.bound_letters import put
 from fsl_sym.values import as_fraction
 
 ENDS: Final = ("at", "from", "up to")

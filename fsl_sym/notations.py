@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
-from sympy import Expr, Gt, Lt, Symbol, expand, factor
+from sympy import Expr, Gt, Lt, Pow, Symbol, expand, factor
 from sympy.logic.boolalg import And, Boolean
 
 from fsl_sym.algebra.printing import latex
@@ -142,6 +142,24 @@ def _named(name: str) -> Notation:
     if name not in NOTATIONS:
         raise ValueError(f"unknown notation {name!r}: choose {', '.join(NOTATIONS)}")
     return NOTATIONS[name]
+
+
+def in_notation(expression: Any, name: str) -> Any:
+    """An expression in s and beta, or a relation of such, in the letters of another notation.
+
+    Raises
+    ------
+    ValueError
+        If there is no such notation.
+
+    Examples
+    --------
+    >>> from fsl_sym.symbols import C, beta, s
+    >>> in_notation(C ** (-s * beta / (1 + beta)), "features")
+    C**(-(2*alpha + 2*beta - 1)/(2*alpha + 1))
+    """
+    put_in = as_expression(expression).subs(dict(_named(name).back), simultaneous=True)
+    return put_in.replace(lambda part: isinstance(part, Pow), lambda power: Pow(power.base, factor(power.exp)))
 
 
 def convert(values: Mapping[str, Any], source: str, target: str) -> dict[str, Expr]:

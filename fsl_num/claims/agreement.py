@@ -5,9 +5,10 @@ is printed would be another than the one that is measured. A statement that is r
 other. Orders are compared at letters drawn at random, and an order from both sides is judged from both. Bounds are
 compared with their constants at a problem that the statement names (``printed_bounds``). Where a claim gives instances,
 its equations hold there as they are printed, its bounds are attained and its limits near; of a refuted claim one fails
-there. An order of sums and integrals is that of the numbers measured for these there. An identity between numbers, or
-a limit, is put to the test at some that are drawn, a limit of a quotient is compared by what a letter of it tends to.
-A part that is none of these nothing compares: a claim that has one is refused, unless a theorem is its formula.
+there, and is the printed one where it holds once what it ``mends`` is put right, or where both its sides are measured.
+An order of sums and integrals is that of the numbers measured for these there. An identity between numbers, or a limit,
+is put to the test at some that are drawn, a limit of a quotient is compared by what a letter of it tends to. A part
+that is none of these nothing compares: a claim that has one is refused, unless a theorem is its formula.
 """
 
 from __future__ import annotations
@@ -25,13 +26,14 @@ from sympy.core.function import AppliedUndef
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import compiled, parts_of
 from fsl_num.claims.hypotheses import letters_of, relations_assumed
-from fsl_num.claims.instances import holds_at, is_whole, made_sides, measured_at
+from fsl_num.claims.instances import holds_at, is_whole, made_sides, measured_at, mended
 from fsl_num.claims.printed_values import value_of
 from fsl_num.claims.proofs import unproved
 from fsl_num.claims.statements import Direction, Joint
 from fsl_num.validation import Array
 from fsl_sym.proof import Formula, Mean, Rate, equals
-from fsl_sym.proof.formulas import NEAR_OPTIMAL, canonical
+from fsl_sym.proof.bound_letters import canonical
+from fsl_sym.proof.formulas import NEAR_OPTIMAL
 from fsl_sym.symbols import T2, E, T, beta, s, t
 
 _ALPHA: Final = Symbol("alpha", positive=True)
@@ -90,15 +92,14 @@ def agreement(claim: Claim, sample: Sample, statement: Any) -> Agreement:
             parts[limits[part]].append(part)
             continue
         directions = {side for formulas, side in read if {part, part.left, part.right} & set(formulas)}
-        if directions:  # what is read as an equivalence is not judged from one side alone
+        # what is mended is compared whole; what is read as an equivalence is not judged from one side alone
+        if directions and not claim.mends:
             parts[part.relation != "~" or bool(directions & {"both"})].append(part)
             continue
         if part.relation == "->" and any(_has_a_side_of(part, stated) for formulas, _ in read for stated in formulas):
             parts[False].append(part)
             continue
-        if (holds := holds_at(part, instances)) is None:
-            holds = holds_at(equals(part.left, part.right), _drawn(claim, sample, part))
-        if holds is not None:
+        if (holds := _holds(claim, sample, part, instances)) is not None:
             held[holds].append(part)
             continue
         if part.relation in _ORDERS and part.right not in (0, oo):
@@ -112,13 +113,29 @@ def agreement(claim: Claim, sample: Sample, statement: Any) -> Agreement:
             agrees = (True if whole else None) if by_law is None else by_law
         other = agrees is None and any(_has_a_side_of(part, stated) for formulas, _ in read for stated in formulas)
         parts[False if other else agrees].append(part)
-    if claim.corrected_by is not None and held[False]:  # what is refuted fails as it is printed
-        held = {True: held[True] + held[False], False: []}
+    if claim.corrected_by is not None and held[False]:  # what is refuted fails as it is printed, and in nothing else
+        unlike_printed = [part for part in held[False] if not _fails_as_printed(claim, sample, part, instances)]
+        held[True] += [part for part in held[False] if part not in unlike_printed]
+        held[False] = unlike_printed
     elif claim.corrected_by is not None and len(held[True]) == len(parts_of(claim.formula)):
         held = {True: [], False: held[True]}
     parts[True] += held[True]
     parts[False] += held[False]
     return Agreement(*(tuple(parts[key]) for key in (True, False, None)))
+
+
+def _holds(claim: Claim, sample: Sample, part: Formula, instances: Sequence[Mapping[Any, Any]]) -> bool | None:
+    """Whether a part holds at instances, or at numbers that are drawn; None where it has no values at either."""
+    if (holds := holds_at(part, instances)) is not None:
+        return holds
+    return holds_at(equals(part.left, part.right), _drawn(claim, sample, part))
+
+
+def _fails_as_printed(claim: Claim, sample: Sample, part: Formula, instances: Sequence[Mapping[Any, Any]]) -> bool:
+    """Whether a part that fails holds once it is mended, or has the sides that are measured where nothing is mended."""
+    if claim.mends:
+        return bool(_holds(claim, sample, mended(part, claim.mends), instances))
+    return bool(measured_at(part, instances)) and is_whole(part, instances)
 
 
 def _drawn(claim: Claim, sample: Sample, part: Formula) -> Sequence[Mapping[Any, Any]]:
@@ -144,7 +161,7 @@ def _has_a_value(same: Formula, known: Mapping[Any, Any]) -> bool:
     try:
         with np.errstate(all="ignore"):
             return holds_at(same, [known]) is True
-    except TypeError:  # a root of a negative number, or a sum up to no whole one
+    except (TypeError, ValueError):  # a root of a negative number, a sum up to no whole one, an integral that is slow
         return False
 
 

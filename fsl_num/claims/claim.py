@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -9,10 +10,13 @@ from typing import Any, Literal, get_args
 
 from fsl_num.claims.borders import Sides
 from fsl_num.claims.formula_laws import order_mutants, order_statement, parts_of
+from fsl_num.claims.optima import in_words
 from fsl_num.claims.statements import Joint, Statement
 from fsl_num.claims.texts import compared
 from fsl_num.claims.words import Assumed, Where
 from fsl_sym.domain import REGIMES, Regime
+from fsl_sym.named_sums import definitions, written
+from fsl_sym.notations import NOTATIONS, in_notation
 from fsl_sym.proof import AllOf, Derivation, Formula, Hypothesis
 from fsl_sym.proof.letters import declared, of_letters
 from fsl_sym.symbols import beta, s
@@ -63,13 +67,18 @@ class Claim:
     hypotheses hold, and away from borders at which two forms are alike; by default the point itself. ``values`` are
     those that the measurement gives to letters of the formula at every point. ``own`` are the points that it takes
     in the place of one, where it has its own.
+    ``also_in`` are notations (of :data:`fsl_sym.notations.NOTATIONS`) in which others state it.
     ``instances(sample)`` puts numbers, matrices and functions that are measured in for all letters of the formula but
     s and beta: at each it holds as it is printed, and its bounds are attained; of an order it gives what the sides are.
+    ``mends`` says of a refuted equation or bound what in it is wrong, and what has to stand there: with that it holds
+    at the instances, so that no other formula that fails is taken for the printed one.
     ``judged_by`` says by what else than itself an order of a theorem is judged, where the statement has no such law.
     ``beyond(sample)`` is the same measured where a hypothesis may not hold: name -> a measurement, of a joint statement
     some of its parts. With all of its hypotheses but one it shows whether the claim needs that one.
     ``quoted`` are words of the paper, in its LaTeX, near that line: of a printed claim, those that it restates (those
     that are false, where it is refuted); a claim of another role may have none.
+    What it says in words, and in LaTeX, is made from the formula. ``remark`` are words beside it, of which nothing is
+    measured: what it means, or why it holds.
     """
 
     id: str
@@ -96,8 +105,10 @@ class Claim:
     own: Callable[[Any, Any], Sequence[tuple[Any, Any]]] = lambda s, beta: ((s, beta),)
     judged_by: str = ""
     instances: Callable[[Sample], Sequence[Mapping[Any, Any]]] | None = None
+    mends: Mapping[Any, Any] = field(default_factory=dict)
     beyond: Callable[[Sample], Mapping[str, Any]] | None = None
     remark: str = ""
+    also_in: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         unknown = set(self.regimes) - set(ALL_REGIMES)
@@ -122,6 +133,12 @@ class Claim:
                 "list of values or kinds of a thing; Where for what a letter stands for; Assumed, with the reason, for "
                 "what no number shows"
             )
+        for kind, text, signs in (("title", self.title, r"[<>=~^*$\\]"), ("remark", self.remark, r"[\d<>=~^*/_$\\]")):
+            if re.search(signs, text):
+                raise ValueError(
+                    f"claim {self.id} has the {kind} {text!r}: nothing measured is compared with a {kind}, so that it "
+                    "is of words alone; a relation, a formula or a number belongs to what the claim states"
+                )
 
     def __str__(self) -> str:
         """Its id and place, its title, and what it says."""
@@ -132,8 +149,8 @@ class Claim:
 
     @property
     def wording(self) -> str:
-        """The claim as a sentence made from its formula and its hypotheses, formulas between dollar signs."""
-        return "TODO"
+        """What its formula says as a sentence, its expressions between dollar signs."""
+        return in_words(self.formula, written)
 
     @cached_property
     def formula(self) -> Formula | AllOf | str:
@@ -143,7 +160,21 @@ class Claim:
     @cached_property
     def latex(self) -> str:
         """The claim in LaTeX, without delimiters."""
-        return self.formula if isinstance(self.formula, str) else self.formula.latex()
+        return self.formula if isinstance(self.formula, str) else self.formula.latex(written)
+
+    @property
+    def would_hold(self) -> tuple[str, ...]:
+        """With what in the place of what a refuted formula holds, as texts."""
+        return tuple(f"with ${written(new)}$ in the place of ${written(old)}$" for old, new in self.mends.items())
+
+    @property
+    def elsewhere(self) -> dict[str, str]:
+        """The claim in the notations of others: whose they are, and it as a sentence in their letters."""
+
+        def said(name: str) -> str:
+            return in_words(self.formula, lambda expression: written(in_notation(expression, name)))
+
+        return {f"{NOTATIONS[name].used_by} ({NOTATIONS[name].meaning})": said(name) for name in self.also_in}
 
     @cached_property
     def sides(self) -> Sides:
@@ -154,7 +185,7 @@ class Claim:
     def assumptions(self) -> tuple[str, ...]:
         """The hypotheses as texts, formulas between dollar signs."""
         return tuple(
-            f"${hypothesis.latex()}$" if isinstance(hypothesis, Formula) else str(hypothesis)
+            f"${hypothesis.latex(written)}$" if isinstance(hypothesis, Formula) else str(hypothesis)
             for hypothesis in self.hypotheses
             if not isinstance(hypothesis, Where | Assumed)
         )
@@ -166,8 +197,13 @@ class Claim:
 
     @property
     def where(self) -> tuple[str, ...]:
-        """What its letters stand for, as texts."""
-        return tuple(str(known) for known in self.hypotheses if isinstance(known, Where))
+        """What its letters stand for, as texts, and what the paper's names of sums over modes do."""
+        sides = [side for part in parts_of(self.formula) for side in (part.left, part.right, *part.program[:1])]
+        sums = {name: defined for side in sides for name, defined in definitions(side).items()}
+        return (
+            *(str(known) for known in self.hypotheses if isinstance(known, Where)),
+            *(f"${name} = {defined}$" for name, defined in sums.items()),
+        )
 
     @cached_property
     def given(self) -> frozenset[Hypothesis]:

@@ -25,6 +25,7 @@ from fsl_num.claims.texts import lists_of, relations_of
 from fsl_num.claims.words import Definition, Where
 from fsl_num.model import Model
 from fsl_num.simulate.regression import Regression
+from fsl_sym.algebra.printing import latex
 from fsl_sym.proof import Formula, Property
 from fsl_sym.symbols import MEANINGS, beta, s
 
@@ -119,6 +120,20 @@ def undefined(claim: Claim) -> str:
     used = {_plain(name) for relation in (*parts, *stated) for name in _letters(relation, bound=True)} | said | MODEL
     used |= {name for known in definitions for name in re.findall(r"[A-Za-z]\w*", known.meaning)}
     return next((f"{name} is defined, and is no letter of the claim" for name in sorted(defined - used)), "")
+
+
+def standard_letters(claim: Claim) -> list[str]:
+    """What the letters of a formula mean that the claim does not define: those of the paper, as texts.
+
+    >>> from fsl_num.claims.registry import claim
+    >>> standard_letters(claim("lemma:convolution-kernel/mass"))
+    ['$M$, model size: number of features', '$\\\\beta$, capacity exponent: lambda_j = j^-beta']
+    """
+    definitions = [known for where in claim.hypotheses if isinstance(where, Where) for known in where.defined]
+    defined = {name for names, *_ in definitions for name in names}
+    meanings = {**NOTATION, **{letter.name: meaning for letter, meaning in MEANINGS.items()}}
+    names = sorted({name for part in parts_of(claim.formula) for name in _letters(part)} & meanings.keys())
+    return [f"${latex(Symbol(name))}$, {meanings[name]}" for name in names if _plain(name) not in defined]
 
 
 def _plain(name: str) -> str:

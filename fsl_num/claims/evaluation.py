@@ -16,7 +16,7 @@ from sympy import Add, Expr, Float, Function, Rational, Sum, exp, lambdify, symp
 
 from fsl_num.claims.statements import Sharp
 from fsl_num.exponential_sums_digits import private_context
-from fsl_sym.proof.formulas import canonical
+from fsl_sym.proof.bound_letters import canonical
 
 DIGITS = 40
 """Digits of measured and claimed numbers where a claim is sharp."""

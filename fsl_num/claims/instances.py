@@ -6,6 +6,7 @@ What is put in comes from where the claim is measured; the formula is evaluated 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final, cast
 
@@ -30,7 +31,7 @@ from sympy.core.function import AppliedUndef, UndefinedFunction
 from fsl_num.claims.printed_values import value_of
 from fsl_num.validation import Array
 from fsl_sym.proof import Formula
-from fsl_sym.proof.formulas import canonical
+from fsl_sym.proof.bound_letters import canonical
 
 SAME: Final = 1e-6
 """Relative, of sums and matrix products that are good to 1e-8."""
@@ -119,6 +120,20 @@ def measured_at(order: Formula, instances: Sequence[Values]) -> bool | None:
     if not {order.left, order.right} & known or not made_sides(order) <= known:
         return None
     return not any(_otherwise(order, values) for values in instances)
+
+
+def mended(formula: Formula, mends: Mapping[Any, Any]) -> Formula:
+    """A formula with other parts in the place of some of its own, bound letters aside.
+
+    >>> from sympy import Sum, symbols
+    >>> from fsl_sym.proof import equals
+    >>> i, j, n = symbols("i j n", integer=True)
+    >>> str(mended(equals(Sum(j, (j, 1, n)), n**2), {Sum(i, (i, 1, n)): Sum(2 * i - 1, (i, 1, n))}))
+    'Sum(2*j_0 - 1, (j_0, 1, n)) = n**2'
+    """
+    places = _written(mends)
+    error = None if formula.error is None else formula.error.xreplace(places)
+    return replace(formula, left=formula.left.xreplace(places), right=formula.right.xreplace(places), error=error)
 
 
 def is_whole(order: Formula, instances: Sequence[Values]) -> bool:

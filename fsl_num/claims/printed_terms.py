@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from sympy import Add, Expr, Integral
 
-from fsl_sym.proof.formulas import canonical
+from fsl_sym.proof.bound_letters import canonical
 
 
 def measured_terms(order: Expr, names: Mapping[Expr, str]) -> tuple[str, ...]:

@@ -118,11 +118,10 @@ def _by_spaceless_id() -> dict[str, Claim]:
 
 
 def saying(words: Sequence[str]) -> tuple[Claim, ...]:
-    """The claims that have every one of these words, capitals or not, in their id, label, title or statement, or as
-    the kind of statement that they are about (theorem, lemma, formula, ...).
+    """The claims that have every one of these words, capitals or not, in their id, label, title, hypotheses, remark or
+    the words that they quote, or as the kind of statement that they are about (theorem, lemma, formula, ...).
 
-    Statements that are worded from their formula are left out: to word them all takes seconds. The words "section" and
-    its number mean the claims that stand in it.
+    The words "section" and its number mean the claims that stand in it.
 
     >>> [known.id for known in saying(["stable", "noise"])][0], saying(["WSD", "theorem"])[0].id
     ('lem: wsd-stable-noise', 'thm: wsd')
@@ -135,8 +134,8 @@ def saying(words: Sequence[str]) -> tuple[Claim, ...]:
     claims = []
     kinds = {place.label: place.kind for place in PLACES}
     for claim in all_claims():
-        worded = claim.text if isinstance(claim.text, str) else ""
-        text = f"{claim.id} {kinds.get(claim.label, '')} {claim.label} {claim.title} {worded}".lower()
+        texts = (claim.id, kinds.get(claim.label, ""), claim.label, claim.title, claim.quoted, claim.remark)
+        text = " ".join((*texts, *map(str, claim.hypotheses))).lower()
         if all(word.lower() in text for word in words):
             claims.append(claim)
     return tuple(claims)

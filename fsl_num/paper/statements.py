@@ -13,7 +13,7 @@ from fsl_num.claims.records import Judgement
 from fsl_num.claims.statements import Direction, Equivalent, NothingCompared, OfFormulas, WithoutExponents
 from fsl_num.validation import Array
 from fsl_sym.proof import Formula
-from fsl_sym.proof.formulas import canonical
+from fsl_sym.proof.bound_letters import canonical
 
 Bounds = Mapping[str, tuple[float, float]]
 

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from fsl_num.claims import outside
 from fsl_num.claims.claim import Claim
+from fsl_num.claims.definitions import standard_letters
 from fsl_num.claims.errata import errata
 from fsl_num.claims.records import Erratum, Outcome
 from fsl_num.claims.registry import all_claims
@@ -20,6 +21,7 @@ from fsl_num.report.places import Place, places
 from fsl_num.report.plain import plain
 from fsl_num.report.tables import fields, table, whole_field
 from fsl_num.report.verification import interval_text, resolution_text
+from fsl_sym.named_sums import written
 
 
 def listing(claims: Sequence[Claim]) -> Table:
@@ -46,19 +48,22 @@ def card(claim: Claim, record: Outcome | None, *, mutants: bool = False, needs: 
         ("paper", f"{claim.label}, line {claim.line}"),
         ("role", claim.role + (f", strengthens {claim.strengthens}" if claim.strengthens else "")),
         ("refuted words" if claim.corrected_by else "words printed", plain(paper_words(claim.quoted))),
-        ("claim", claim.wording),
-        ("in signs", plain(f"${claim.latex}$")),
+        ("claim", plain(claim.wording)),
     ]
     lines = [
         ("regimes", ", ".join(claim.regimes)),
         *(("where", plain(letters)) for letters in claim.where),
+        ("letters", plain("; ".join(standard_letters(claim)))),
         *(("hypothesis", plain(assumption)) for assumption in claim.assumptions),
         *(("not measured", plain(f"{assumed}: {assumed.why}")) for assumed in claim.assumed),
+        *(("by others", plain(f"{whose}: {words}")) for whose, words in claim.elsewhere.items()),
+        ("remark", claim.remark),
         ("probability", claim.probability),
         ("depends on", ", ".join(claim.depends)),
         ("corrected by", claim.corrected_by or ""),
+        *(("would hold", plain(part)) for part in claim.would_hold),
         *((name, _place(place, claim.id)) for name, place in places(claim).items()),
-        *(("theorem", plain(f"${derivation.conclusion.latex()}$")) for derivation in claim.derivations()),
+        *(("theorem", plain(f"${derivation.conclusion.latex(written)}$")) for derivation in claim.derivations()),
         *_verdict_fields(record),
     ]
     formula = whole_field("LaTeX", claim.latex, 15)
@@ -101,6 +106,10 @@ def card_json(claim: Claim, record: Outcome | None) -> dict[str, Any]:
         "hypotheses": [str(known) for known in claim.hypotheses if not isinstance(known, Where | Assumed)],
         "assumed": {str(known): known.why for known in claim.assumed},
         "where": list(claim.where),
+        "letters": standard_letters(claim),
+        "elsewhere": claim.elsewhere,
+        "would_hold": list(claim.would_hold),
+        "remark": claim.remark or None,
         "probability": claim.probability or None,
         "depends": list(claim.depends),
         **{"formula_place" if name == "formula" else name: place for name, place in places(claim).items()},

@@ -88,7 +88,7 @@ def _statement(claim: Claim) -> tuple[Place | None, Place | None]:
         if first is not None and _text(first, module) == claim.id:
             stated = _place(claim.id, path, call.lineno)
             is_claim = isinstance(call.func, ast.Name) and call.func.id == "Claim"
-            formula = keywords.get("stated") or (call.args[5] if is_claim and len(call.args) > 5 else None)
+            formula = keywords.get("stated") or (call.args[4] if is_claim and len(call.args) > 4 else None)
             return stated, _formula(formula, module, claim.id) if formula else stated
     at_worst = _place(claim.id, path, 1)
     return at_worst, at_worst

@@ -2,6 +2,8 @@ r"""Formulas of a text as signs of one line, for a terminal.
 
 >>> plain(r"`thm: x` has $\frac{\sigma^2}{B}\int_0^t \mathcal K_M(t-r)dr$ for $M^{-s\beta}$.")
 'thm: x has (σ²/B) ∫_0^t K_M(t − r)dr for M^(−sβ).'
+>>> plain(r"$\frac{e_M(t)}{K_M(t)}$, $\frac{1}{M (t + 1)}$")
+'e_M(t)/K_M(t), 1/(M(t+1))'
 """
 
 from __future__ import annotations
@@ -61,7 +63,8 @@ def _node(node: Element, tight: bool) -> str:
         return _with_scripts(node, tight)
     if node.tag == "mfrac":
         above, below = (_run(_unwrapped(child), tight=True) for child in children)
-        return f"{_enclosed(above, _is_sum(above))}/{_enclosed(below, len(_unwrapped(children[1])) > 1)}"
+        is_one = len(_unwrapped(children[1])) == 1 or re.fullmatch(r"\w(_[\w∞]+)?\([\w,/]+\)", below)
+        return f"{_enclosed(above, _is_sum(above))}/{_enclosed(below, not is_one)}"
     if node.tag == "msqrt":
         inside = _run([grandchild for child in children for grandchild in _unwrapped(child)], tight=True)
         return f"√{_enclosed(inside, len(inside) > 1)}"

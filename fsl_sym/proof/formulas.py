@@ -13,13 +13,14 @@ the same way; bound letters do not count. LaTeX, words, numbers and wrong versio
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from sympy import Basic, Derivative, Dummy, Expr, Integral, MatrixExpr, Sum, Symbol
+from sympy import And, Basic, Symbol
 
-from fsl_sym.algebra.printing import latex
+from fsl_sym.algebra import printing
+from fsl_sym.proof.bound_letters import canonical
 from fsl_sym.symbols import RANGES, p
 from fsl_sym.values import as_expression
 
@@ -31,7 +32,7 @@ RELATIONS: Final = {
     "!=": (r"\ne", "is not"),
     "~": (r"\asymp", "is of the order of"),
     "<~": (r"\lesssim", "is at most of the order of"),
-    "within": (r"\approx", "differs by at most the error from"),
+    "within": (r"\approx", "differs from"),
     "->": (r"\longrightarrow", "tends to"),
     "expands": (r"\sim", "has the asymptotic expansion"),
     "optimum": (r"\asymp", "has least values of the order of"),
@@ -89,7 +90,7 @@ class Formula:
     >>> from fsl_sym.symbols import t
     >>> formula = equals(t + t, 2 * t)
     >>> formula.is_true_by_notation, formula.latex(), formula.words()
-    (True, '2 t = 2 t', '2*t equals 2*t')
+    (True, '2 t = 2 t', '$2 t$ equals $2 t$')
     """
 
     left: Any
@@ -146,33 +147,41 @@ class Formula:
             text += f" as {self.variable} -> {self.point}"
         return text if self.where is None else f"{text} where {self.where}"
 
-    def latex(self) -> str:
-        """The formula in LaTeX, without delimiters."""
-        left, right = latex(self.left), latex(self.right)
+    def latex(self, write: Callable[[Any], str] = printing.latex) -> str:
+        """The formula in LaTeX, without delimiters; ``write`` says how an expression is written."""
+        left, right = write(self.left), write(self.right)
         if self.relation in NEAR_OPTIMAL:
-            near = rf"{latex(self.program[0])} \lesssim {latex(self.program[1])}"
+            near = rf"{write(self.program[0])} \lesssim {write(self.program[1])}"
             end = {NEAR_OPTIMAL[1]: r"\min", NEAR_OPTIMAL[2]: r"\max"}.get(self.relation)
             left = rf"{near} \Rightarrow {left}" if end is None else rf"{end}_{{{near}}} {left}"
         elif self.program:
-            left = rf"\min_{{{','.join(map(latex, self.program[0]))}}} \left[{left}\right]"
+            left = rf"\min_{{{','.join(map(write, self.program[0]))}}} \left[{left}\right]"
         body = f"{left} {RELATIONS[self.relation][0]} {right}"
         if self.error is not None:
             right = rf"\left({right}\right)" if self.right.is_Add or right.startswith("-") else right
-            return rf"\left|{left} - {right}\right| \le {latex(self.error)}"
+            return rf"\left|{left} - {right}\right| \le {write(self.error)}"
         if self.variable is not None:
-            body += rf"\quad ({latex(self.variable)} \to {latex(self.point)})"
+            body += rf"\quad ({write(self.variable)} \to {write(self.point)})"
         if self.where is not None:
-            body += rf"\quad ({latex(self.where)})"
+            body += rf"\quad ({write(self.where)})"
         return body
 
-    def words(self) -> str:
-        """The formula as a sentence, its sides as they are typed."""
-        body = f"{self.left} {RELATIONS[self.relation][1]} {self.right}"
+    def words(self, write: Callable[[Any], str] = printing.latex) -> str:
+        """The formula as a sentence, its expressions in LaTeX between dollar signs."""
+        body = f"${write(self.left)}$ {RELATIONS[self.relation][1]} ${write(self.right)}$"
+        if self.relation in NEAR_OPTIMAL:
+            law, least, variables = (*self.program[:2], self.program[-3])
+            chosen = ", ".join(map(write, variables))
+            body += f", where ${write(law)}$, chosen ${chosen}$, is of the order of ${write(least)}$"
+        elif self.program:
+            chosen = ", ".join(map(write, self.program[0]))
+            body = body.replace(" has least values", f" has, over ${chosen}$, least values")
         if self.error is not None:
-            body += f"; the error is {self.error}"
+            body += f" by at most ${write(self.error)}$"
         if self.variable is not None:
-            body += f" as {self.variable} tends to {self.point}"
-        return body if self.where is None else f"{body} where {self.where}"
+            body += f" as ${write(self.variable)}$ tends to ${write(self.point)}$"
+        conditions = () if self.where is None else And.make_args(self.where)
+        return body + " and".join(f" ${write(condition)}$" for condition in conditions).replace(" ", " where ", 1)
 
     def _repr_latex_(self) -> str:
         return rf"$\displaystyle {self.latex()}$"
@@ -201,13 +210,13 @@ class AllOf:
     def __str__(self) -> str:
         return "; ".join(str(part) for part in self.parts)
 
-    def latex(self) -> str:
-        """The parts in LaTeX, one beside the other."""
-        return r",\quad ".join(part.latex() for part in self.parts)
+    def latex(self, write: Callable[[Any], str] = printing.latex) -> str:
+        """The parts in LaTeX, one beside the other; ``write`` says how an expression is written."""
+        return r",\quad ".join(part.latex(write) for part in self.parts)
 
-    def words(self) -> str:
+    def words(self, write: Callable[[Any], str] = printing.latex) -> str:
         """The parts as one sentence."""
-        return "; and ".join(part.words() for part in self.parts)
+        return "; and ".join(part.words(write) for part in self.parts)
 
     def _repr_latex_(self) -> str:
         return rf"$\displaystyle {self.latex()}$"
@@ -331,69 +340,3 @@ def joined(first: Formula, second: Formula) -> Formula | None:
     if pair <= {"<=", "~", "<~"}:
         return order_at_most(first.left, second.right)
     return None
-
-
-def canonical(expression: Any) -> Any:
-    """The expression with the letters of its sums and integrals named by their depth, so that names do not count.
-
-    A name that stands free in the expression is not given to a letter that is bound in it.
-
-    >>> from sympy import Integral
-    >>> from fsl_sym.symbols import T, t, z
-    >>> canonical(Integral(t, (t, 0, T))) == canonical(Integral(z, (z, 0, T)))
-    True
-    """
-    if not isinstance(expression, Expr) or isinstance(expression, MatrixExpr) or not expression.has(Sum, Integral):
-        return expression
-    taken = [int(match[1]) for symbol in expression.free_symbols if (match := re.fullmatch(r"[jx]_(\d+)", str(symbol)))]
-    first = max(taken, default=-1) + 1
-    return _renamed(
-        expression, lambda item, depth: ("j" if isinstance(item, Sum) else "x") + f"_{first + depth}", Symbol
-    )
-
-
-def put(expression: Any, values: Mapping[Expr, Expr]) -> Any:
-    """The expression with values put in for its free letters, all at once; no letter of a value gets bound.
-
-    >>> from sympy import Integral
-    >>> from fsl_sym.symbols import T, a, t
-    >>> put(Integral(a * t, (t, 0, T)), {a: t}).free_symbols == {t, T}
-    True
-    """
-    if not values:
-        return expression
-    for item in expression.atoms(Derivative):
-        taken, free = set(item.variables), item.expr.free_symbols.difference(item.variables)
-        if any(value.free_symbols & taken for name, value in values.items() if name.free_symbols & free):
-            raise ValueError(f"in {item} no value may hold a letter by which the derivative is taken")
-    bound = {limits[0] for item in expression.atoms(Sum, Integral) for limits in item.limits}
-    entering = {letter for value in values.values() for letter in value.free_symbols}
-    if bound & (entering | set(values)):
-        expression = _renamed(expression, lambda item, depth: "bound", Dummy)
-    return expression.subs(values, simultaneous=True)
-
-
-def _depth(expression: Basic) -> int:
-    inner = max((_depth(part) for part in expression.args), default=0)
-    return inner + len(expression.limits) if isinstance(expression, Sum | Integral) else inner
-
-
-def _renamed(expression: Any, name: Callable[[Any, int], str], kind: Callable[..., Symbol]) -> Any:
-    """Every bound letter renamed, from the inside out: what is inside has its new names before those around it get
-    theirs."""
-    if not isinstance(expression, Basic) or not expression.args or isinstance(expression, MatrixExpr):
-        return expression
-    if not isinstance(expression, Sum | Integral):
-        parts = [_renamed(part, name, kind) for part in expression.args]
-        changed = any(new is not old for new, old in zip(parts, expression.args, strict=True))
-        return expression.func(*parts) if changed else expression
-    function = _renamed(expression.function, name, kind)
-    limits = [(limit[0], *(_renamed(end, name, kind) for end in limit[1:])) for limit in expression.limits]
-    taken = _depth(function)
-    for place, (letter, *ends) in enumerate(limits):
-        new = kind(name(expression, taken + place), **letter.assumptions0)
-        function = function.xreplace({letter: new})
-        limits[place] = (new, *ends)
-        for inner in range(place):
-            limits[inner] = (limits[inner][0], *(end.xreplace({letter: new}) for end in limits[inner][1:]))
-    return expression.func(function, *limits)

@@ -34,7 +34,8 @@ from sympy.core.relational import Relational
 
 from fsl_sym import symbols
 from fsl_sym.algebra.equality import RANGED, sign
-from fsl_sym.proof.formulas import Formula, Hypothesis, Property, Statement, everywhere, less, put
+from fsl_sym.proof.bound_letters import put
+from fsl_sym.proof.formulas import Formula, Hypothesis, Property, Statement, everywhere, less
 from fsl_sym.proof.rules.infinities import infinity_fault
 
 _KINDS: Final[tuple[dict[str, bool], ...]] = (

@@ -132,9 +132,8 @@ def test_formulas_of_the_site_are_drawn_with_its_own_font(tmp_path):
     (tmp_path / "fonts").mkdir()
     (tmp_path / hooks.FONT).write_bytes(hooks.font())
     (tmp_path / "style.css").write_text(hooks.style(), encoding="utf-8")
-    formula = hooks.on_page_content(
-        hooks.on_page_markdown(r"$$\left(\frac{M}{\beta}\right)^{-s} \lesssim \sum_j \lambda_j$$")
-    )
+    marked = hooks.on_page_markdown(r"$$\left(\frac{M}{\beta}\right)^{-s} \lesssim \sum_j \lambda_j$$")
+    formula = hooks.on_post_page(hooks.on_page_content(marked), SimpleNamespace(url="page.html"))
     page = f'<link rel="stylesheet" href="style.css"><div class="md-typeset">{formula}</div>'
     (tmp_path / "page.html").write_text(f"<!DOCTYPE html><meta charset=utf-8>{page}", encoding="utf-8")
     with Browser() as browser:

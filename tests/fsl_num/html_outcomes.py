@@ -28,7 +28,7 @@ def claim(number, **changes):
     fields = {
         "id": f"thm: claim/{number}", "label": "thm: claim", "line": 100 + number,
         "title": f"the claim number {number}",
-        "text": "e_M(t) is of the order t^-(2-1/beta) for t <= M^beta", "stated": r"e_M(t) \asymp t^{-(2-1/\beta)}",
+        "stated": r"e_M(t) \asymp t^{-(2-1/\beta)}",
         "hypotheses": ("s > 0", "beta > 1"), "measure": regime, "statement": len, "mutants": dict, "role": role,
         "quoted": "words of the paper",
         "strengthens": "thm: claim/0" if role == "stronger" else None,
@@ -80,8 +80,7 @@ def runner(size=12):
     long = "a title of many words that goes on and on " * 8
     claims[4] = claim(
         4,
-        title=WILD,
-        text=WILD,
+        title="""alert("1") & 'x' ]]""",
         hypotheses=(Assumed(WILD, WILD),),
         probability=WILD,
         stated=WILD,

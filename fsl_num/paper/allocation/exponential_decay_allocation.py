@@ -102,7 +102,7 @@ def _data_over_model_claim(name: str, title: str, ratio: Callable[[Sample], Orde
 CLAIMS: tuple[Claim, ...] = (
     forms.printed_claim(
         "thm:geometric/data", "sub:proof_for_the_exponential_decay_lrs", 957,
-        "Exponential decay, data-optimal, with M = oo as printed", ("exp-decay", "data"), _geometric_data_easy,
+        "Exponential decay, data-optimal, as printed", ("exp-decay", "data"), _geometric_data_easy,
         _geometric_data_hard, infinite_model=True,
         quoted=r"\gamma_\opt \eqsim (D/\log D)^{-\frac{1+s\beta-\beta}{1+s\beta}}",
     ),

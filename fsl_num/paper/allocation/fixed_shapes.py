@@ -145,5 +145,6 @@ CLAIMS: tuple[Claim, ...] = (
         of_unit_noise(measured), statement, mutants, values={p: POWERS},
         depends=("vanishing-end/saturation",), role="own",
         own=lambda s, beta: [(task, beta) for task in DIFFICULTIES.values()],
+        remark="The noise of a shape is made at its end, where the spectrum does not count.",
     ),
 )  # fmt: skip

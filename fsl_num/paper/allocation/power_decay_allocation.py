@@ -140,10 +140,11 @@ CLAIMS: tuple[Claim, ...] = (
     _claim("vanishing-end/data", "data"),
     _claim("vanishing-end/compute", "compute"),
     Claim(
-        "vanishing-end/saturation", "sec: effect-lrs", 1005, "A fixed shape saturates at the capacity min(beta, p + 1)",
+        "vanishing-end/saturation", "sec: effect-lrs", 1005, "A fixed shape saturates at its own capacity",
         lambda: forms.formula_of(saturation()),
         ("p > 0", Formula(p, "!=", beta - 1), "sigma^2 of order 1", "constraint: a <= 1", ORDER_OF_LAW),
         saturated_risk, saturated, derive=lambda: forms.derivations_of(saturation()), depends=("vanishing-end/data",),
         role="own", family="vanishing-end/data", beyond=uncapped_saturation,
+        remark="A fixed shape gains nothing from a capacity beyond its own.",
     ),
 )  # fmt: skip

@@ -182,6 +182,7 @@ CLAIMS: tuple[Claim, ...] = (
         corrected_by="eqn: fsl-ansatz/accuracy/corrected", family="accuracy",
         quoted=r"\left(c_4 + \frac{1}{T(i)^s}\right)"
                r" \left(1 - (1+c_5(T(k)-T(i)))^{-\gamma}\right)",
+        remark="Under cosine and steps it is further off, and an early drop takes it below zero.",
     ),
     Claim(
         "eqn: fsl-ansatz/accuracy/corrected", "eqn: fsl-ansatz", 1518, "an ansatz that is near the functional",
@@ -190,5 +191,6 @@ CLAIMS: tuple[Claim, ...] = (
         located(every({"K": COUNTS, "sigma^2": NOISES}))(functionals), lambda sample: _accuracy("the end", sample),
         regimes=("edge", "hard"), instances=partial(_near_instances, "the end"),
         role="corrected", family="accuracy",
+        remark="It is the functional with the signal frozen at its last value.",
     ),
 )  # fmt: skip

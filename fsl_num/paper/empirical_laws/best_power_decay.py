@@ -160,6 +160,8 @@ CLAIMS: tuple[Claim, ...] = (
         (Where("y is the number of steps left; eta(y) is the best rate up to a bound then"), FUNCTIONAL, "K = 33907"),
         located({"K": FITTED_STEPS})(optimised_losses), _optimum,
         derive=ansatz.optimal_rate, role="own", family="optimum", instances=_closed_rates,
+        remark="Numerical optimisation over all rates, free to rise, comes down to it as its blocks get finer and "
+               "never below.",
     ),
     Claim(
         "eqn: FSL-optimization/regimes", "eqn: FSL-optimization", 1583, "when the optimal schedule is WSD-like",
@@ -169,6 +171,7 @@ CLAIMS: tuple[Claim, ...] = (
          FUNCTIONAL, "1e10 <= K <= 1e100"),
         shape_rays, lambda sample: Joint({name: order_statement(formula, sample) for name, formula in SHAPE.items()}),
         depends=("eqn: FSL-optimization/closed-form",), role="own", family="optimum",
+        remark="In the easy regime there is no stable phase, and no logarithm, which WSD does not reach.",
     ),
     Claim(
         "eqn: FSL-optimization/power-decay", "eqn: FSL-optimization", 1583,

@@ -84,6 +84,7 @@ CLAIMS: tuple[Claim, ...] = (
         located({SCHEDULES.name: "constant"})(_final_losses),
         family="final-losses",
         quoted=r"L(M,D) = L_0 + C_M M^{-\alpha_M} + C_D D^{-\alpha_D}",
+        remark="Schedules that decay have other exponents, some with logarithms.",
     ),
     Claim(
         f"{LABEL}/chinchilla", LABEL, 1169, "the Chinchilla law",

@@ -88,6 +88,8 @@ CLAIMS: tuple[Claim, ...] = (
         FIRST_RATE_PRINTED, (measurements.POWERS, GAIN, measurements.ALL_SMOOTH),
         lambda sample: measurements.measured_at("signal at the end over steps", sample), _const_term,
         corrected_by="eq:numerical_const_term/corrected", family="ansatz-quadrature", instances=_cosine,
+        # with the signal held at the end on the right too
+        mends={noise_from(0): noise_from(0).replace(source, lambda time: source(whole))},
         quoted=r"\int_{0}^{k} \mathcal{K}(T(k)-T(u))(\sigma^2 + e(T(k))"
                r" \cdot \varphi(u)\varphi(0)\dd u = \varphi(0) \int_{0}^{T(k)} \mathcal{K}(T(k)-t)(\sigma^2 +"
                r" e(t))\dd t",
@@ -98,6 +100,7 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: measurements.measured_at("first rate over steps", sample),
         _const_term,
         derive=ansatz.first_rate, role="corrected", family="ansatz-quadrature",
+        remark="It is the noise of a constant schedule of the first rate.",
     ),
     Claim(
         "eq:numerical_const_term/order", "eq:numerical_const_term", 1467, "the order of the noise of the first rate",
@@ -113,5 +116,6 @@ CLAIMS: tuple[Claim, ...] = (
         FIRST_RATE_EVERY_S, (measurements.POWERS, "0 <= sigma^2 <= 1e20", "1e2 <= T <= 1e40"),
         constant_noise_rays, instances=_held, role="stronger", strengthens="eq:numerical_const_term/order",
         family="constant-noise",
+        remark="On easier tasks what was injected at the start decides.",
     ),
 )  # fmt: skip

@@ -187,6 +187,8 @@ CLAIMS: tuple[Claim, ...] = (
         AT_THE_DROP, (measurements.POWERS, at_most(s, 1 - 1 / beta), DROPS, at_most(_late, 10**40)),
         frozen_rays, instances=_frozen,
         regimes=("edge", "hard"), corrected_by=f"{LABEL}/signal-at-the-end", role="argument", family="mean-value",
+        remark="The kernel weighs the latest times most, so that the point of the mean moves away from the drop "
+               "as training goes on.",
     ),
     Claim(
         f"{LABEL}/signal-at-the-end", LABEL, 1505, "the signal of the mean value taken at the end",
@@ -199,6 +201,7 @@ CLAIMS: tuple[Claim, ...] = (
         f"{LABEL}/kernel-integral", LABEL, 1498, "the integral of the kernel, as printed",
         KERNEL_PRINTED, (measurements.POWERS, LENGTH),
         _kernel_points, lambda sample: Sharp(_kernel_as_printed(sample), lambda pair: measurements.QUADRATURE),
+        mends={Integral(power_kernel_at(past), (past, T - x, T)): Integral(power_kernel_at(past), (past, 0, x))},
         corrected_by=f"{LABEL}/kernel-integral/corrected",
         family="kernel-integral",
         quoted=r"\frac{1}{(1+ct)^{2-1/\beta}}\dd t \dd u"
@@ -215,5 +218,6 @@ CLAIMS: tuple[Claim, ...] = (
         MODEL_KERNEL, (Where("lambda_j = j^-beta"), INFINITE, at_most(_soon, 1), at_least(_long, 1)),
         of_infinite_size(model_kernel_rays), _model_kernel, beyond=_exchanged, role="own", instances=_shares,
         family="kernel-integral",
+        remark="The power kernel is right at both ends, up to constants.",
     ),
 )  # fmt: skip

@@ -131,6 +131,7 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: measurements.measured_at("noise over intrinsic time", sample), _physical_time,
         derive=ansatz.physical_time, family="ansatz-quadrature",
         quoted=r"(e(T(u))+\sigma^2)\frac{h\varphi(u)^2}{b(u)}\dd u",
+        remark="The learning rate comes squared.",
     ),
     Claim(
         "eq:numerical_LRD_form", "eq:numerical_LRD_form", 1471, "the loss as signal less the reduction by decay",
@@ -140,6 +141,7 @@ CLAIMS: tuple[Claim, ...] = (
         of_infinite_size(_loss), _loss_as_printed,
         corrected_by="eq:numerical_LRD_form/corrected", family="ansatz-quadrature", instances=_printed_letters,
         quoted=r"\cE_k \eqsim \frac{1}{T(k)^s} + M^{-s\beta} - \mathrm{LRD}(k)",
+        remark="The noise of the first rate is dropped as bounded, and what is left is negative.",
     ),
     Claim(
         "eq:numerical_LRD_form/corrected", "eq:numerical_LRD_form", 1471,
@@ -147,5 +149,7 @@ CLAIMS: tuple[Claim, ...] = (
         LOSS[0], (measurements.POWERS, measurements.ALL_SMOOTH, "M = oo", *LOSS[1]),
         of_infinite_size(_loss), _loss_corrected,
         derive=ansatz.loss_by_parts, role="corrected", family="ansatz-quadrature",
+        remark="The noise of the first rate stays, and is the larger part of the constant that a fit calls "
+               "irreducible.",
     ),
 )  # fmt: skip

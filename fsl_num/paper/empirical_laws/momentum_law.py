@@ -124,5 +124,6 @@ CLAIMS: tuple[Claim, ...] = (
         MOMENTUM_DROPS, (ALL_STEPWISE, DROP, f"lambda = {joined(DECAYS)}"),
         located({"lambda": DECAYS})(lambda sample: _momentum()), _momentum_drops,
         derive=ansatz.momentum_kernel, regimes=("easy",), role="own", family="laws",
+        remark="It has an exponential of the steps where the theory has a power of intrinsic time.",
     ),
 )  # fmt: skip

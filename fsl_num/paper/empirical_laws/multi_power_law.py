@@ -153,10 +153,12 @@ def _multi_power_definition(sample: Sample) -> Sharp:
 
 
 def _step_instances(sample: Sample) -> list[dict[Any, Any]]:
-    """Rates and what is left of the intrinsic time, step by step, after a few steps of a cosine."""
-    rates = measurements.step_plan("cosine", 8)
-    return [{c: measurements.SCALE, k: len(rates), rate: measurements.by_step(rates),
-             left: lambda i: math.fsum(rates[int(i):])}]  # fmt: skip
+    """Rates and what is left of the intrinsic time, step by step, after a few steps of a cosine, with eta_0 = eta_1;
+    the reduction, and what is printed for it."""
+    rates, power = measurements.step_plan("cosine", 8), 1.0 - 1.0 / sample.point[1]
+    own, printed = (multi_power(rates, measurements.SCALE, power, since=since) for since in ("the drop", "the start"))
+    return [{c: measurements.SCALE, k: len(rates), rate: measurements.by_step(rates), _LABEL_NOISE: own,
+             MULTI_POWER_PRINTED.right: printed, left: lambda i: math.fsum(rates[int(i):])}]  # fmt: skip
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -167,6 +169,7 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: Sharp(_multi_power(sample, since="the start"), measurements.ONE_PASS), instances=_step_instances,
         corrected_by=f"{LABEL}/multi-power/corrected", family="steps",
         quoted=r"S_i := \sum_{j=1}^{i}\eta_{j}",
+        remark="As printed, a drop counts in full at once and nothing comes after it.",
     ),
     Claim(
         f"{LABEL}/multi-power/corrected", LABEL, 1195, "the Multi-Power Law is the label noise of steps",
@@ -174,6 +177,7 @@ CLAIMS: tuple[Claim, ...] = (
         _label_noise, _multi_power_corrected,
         derive=ansatz.multi_power, role="corrected",
         family="steps",
+        remark="With the sum as its authors have it the law is exact for the label noise: nothing is approximated.",
     ),
     Claim(
         f"{LABEL}/multi-power-definition", LABEL, 1188, "the Multi-Power Law",

@@ -168,6 +168,7 @@ CLAIMS: tuple[Claim, ...] = (
         WSD_LIKE, (*FIT, "c_3 = 1e7", *_letters(1e7, "the drop")),
         _fitted(1e7, "the drop"), _wsd_like, regimes=("easy",), family="optimum",
         quoted=r"\quad \st\, \sum_{k=0}^{K-1} \delta_k \le \eta_0",
+        remark="The constants are such as fits give, so large that the signal at the drop is not seen.",
     ),
     Claim(
         "eqn: FSL-optimization/signal-at-the-drop", "eqn: FSL-optimization", 1583,
@@ -175,6 +176,7 @@ CLAIMS: tuple[Claim, ...] = (
         WSD_LIKE, (*FIT, "c_3 = 1", *_letters(1.0, "the drop")),
         _fitted(1.0, "the drop"), _wsd_like, regimes=("easy",), role="argument",
         corrected_by="eqn: FSL-optimization/signal-at-the-end", family="optimum",
+        remark="The minimiser is paid for an early drop, for good.",
     ),
     Claim(
         "eqn: FSL-optimization/signal-at-the-end", "eqn: FSL-optimization", 1583,
@@ -185,11 +187,14 @@ CLAIMS: tuple[Claim, ...] = (
          "c_3 = 1", *_letters(1.0, "the end")),
         _fitted(1.0, "the end"), _wsd_like,
         regimes=("easy",), role="corrected", family="optimum",
+        remark="With the signal at the end the minimiser is like WSD for these constants as well.",
     ),
     Claim(
         "eqn: FSL-optimization/unbounded", "eqn: FSL-optimization", 1120,
         "over all schedules the ansatz has no minimum",
         UNBOUNDED, (DROPPED, "r <= 1/100"),
         early_drop_ray, role="own", family="optimum",
+        remark="The constraint that rates never rise is needed for the ansatz; the functional itself does not "
+               "need it.",
     ),
 )  # fmt: skip

@@ -177,5 +177,6 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: measurements.step_measurements(sample, True), _abel,
         derive=ansatz.abel_summation, role="stronger", strengthens=f"{LABEL}/discretisation",
         family="steps",
+        remark="The drop of a step acts from the beginning of that step on.",
     ),
 )  # fmt: skip

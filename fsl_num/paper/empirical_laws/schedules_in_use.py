@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -82,11 +83,13 @@ def _eight_one_one_instances(sample: Sample) -> list[dict[Any, Any]]:
 
 
 def _cosine_instances(sample: Sample) -> list[dict[Any, Any]]:
-    """The rates of the first formula at both ends."""
-    return [
-        {k: step, K: steps, peak: 1.0, rho: RATIO, rate: lambda at, steps=steps: rate_by(COSINE.parts[0], at, steps)}
-        for steps in LENGTHS[1:] for step in (1, steps)
-    ]  # fmt: skip
+    """Half a cosine as the square of a quarter of one, at both ends and between."""
+
+    def rate_at(step: int, steps: int) -> float:
+        return float(RATIO + (1.0 - RATIO) * math.cos(0.5 * math.pi * (step - 1) / (steps - 1)) ** 2)
+
+    return [{k: step, K: steps, peak: 1.0, rho: RATIO, rate: partial(rate_at, steps=steps)}
+            for steps in LENGTHS[1:] for step in (1, steps // 3, steps)]  # fmt: skip
 
 
 def _stages(first: float = 0.8, second: float = 0.9, drop: float = math.sqrt(10.0), shift: int = 0) -> Any:
@@ -114,6 +117,7 @@ CLAIMS: tuple[Claim, ...] = (
         COSINE_PRINTED, ENDS,
         _located(lambda sample: ends_of(COSINE_PRINTED)), _ends, regimes=("easy",),
         corrected_by="sec:CLRS/cosine/corrected", instances=_cosine_instances,
+        mends={(k - 1) / (K - 1): pi * (k - 1) / (K - 1)},
         quoted=r"such that the minimum learning rate is $\eta_{\operatorname{max}}/10$",
     ),
     Claim(

@@ -66,12 +66,13 @@ CLAIMS: tuple[Claim, ...] = (
         regimes=("easy",), family="tokens",
         instances=lambda sample: [{D: 20e9, K: STEPS, B: BATCH, _length: LENGTH}],
         quoted="over a total step of $K = 33907$",
+        remark="The length of a sequence is not printed.",
     ),
     Claim(
         "fig:different-step-fit-lrs", "fig:different-step-fit-lrs", 1699, "steps of 10B to 80B tokens, as printed",
         token_steps(134000), (equals(B, 288), equals(_length, 2048)),
         lambda sample: _steps(134e3), _steps_statement, regimes=("easy",), instances=_batches,
-        corrected_by="fig:different-step-fit-lrs/corrected", family="tokens",
+        mends={Integer(134000): Integer(136000)}, corrected_by="fig:different-step-fit-lrs/corrected", family="tokens",
         quoted="17k, 34k, 68k and 134k (corresponding to 10B, 20B, 40B and 80B tokens respectively)",
     ),
     Claim(

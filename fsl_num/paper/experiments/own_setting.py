@@ -113,5 +113,7 @@ CLAIMS: tuple[Claim, ...] = (
         ),
         lambda sample: {"noise dropped": Equivalent(lambda power, logs: power["risk"] * logs["signal"], {"risk": 1.0})},
         depends=("eqn: fsl-simplified",), family="own-setting", role="own", instances=_first_sums,
+        remark="Here nothing is left for the approximation error, so that a hypothesis of the theorems does not "
+               "hold; it is not needed.",
     ),
 )  # fmt: skip

@@ -287,6 +287,8 @@ CLAIMS: tuple[Claim, ...] = (
          exact_powers("R and K are those of whatever spectrum; the numbers are computed for these")),
         located({**every({"c": RATES, "sigma^2": NOISES}), SCHEDULES.name: "adversary"})(adversary),
         _best, derive=best_constant_derivations, role="own", depends=("ineq: inf_sum",),
+        remark="The lower constant is reached as the rate vanishes, the upper one by a signal that ends at once "
+               "under a constant rate.",
     ),
     Claim(
         "best-constants/limits", "ineq: inf_sum", 732, "the risk over the law at constant rates, to many digits",
@@ -302,5 +304,7 @@ CLAIMS: tuple[Claim, ...] = (
          at_least(Abs(s - 2 + 1 / beta), Rational(1, 8))),
         of_constant_rate(of_infinite_size(threshold_rays)), _threshold, derive=resolvent_limit, role="own",
         moved=_parted,
+        remark="This is what sufficiently small means; at the threshold itself the risk is no longer bounded by "
+               "the law.",
     ),
 )  # fmt: skip

@@ -13,6 +13,7 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Joint, Ray, Statement
 from fsl_num.paper.block_constants import UP_TO_CONSTANTS, Constants
 from fsl_num.paper.block_spectra import block_modes
+from fsl_num.paper.functional.falling_rate import functionals
 from fsl_num.paper.functional.formulas import LAW, MIXED_PAIR, POWERS, functional, risk_is
 from fsl_num.paper.functional.laws import FAMILY, GIVEN, dropped, functional_law, without
 from fsl_num.paper.functional.rays import (
@@ -117,7 +118,8 @@ CLAIMS: tuple[Claim, ...] = (
         AllOf((IN_WINDOW, FROM_BELOW, FROM_ABOVE)),
         (*GIVEN, "sigma >= 0"), _general_measured, _general, _general_mutants,
         depends=("approximation-error", "lemma:convolution-kernel", "prop:fsl-weak-upper-bound"), family=FAMILY,
-        moved=led, beyond=lambda sample: {name: {"window": rays} for name, rays in unstable(sample).items()},
+        moved=led, instances=functionals,
+        beyond=lambda sample: {name: {"window": rays} for name, rays in unstable(sample).items()},
         quoted=r"There exists a $c>0$ such that for $0\leq t \leq c M^\beta$,  it holds that",
     ),
     Claim(
@@ -129,6 +131,8 @@ CLAIMS: tuple[Claim, ...] = (
         derive=best_constants.all_times_derivations, role="stronger", strengthens="thm: fsl-general-noise",
         depends=("cor: contraction/longer",), family=FAMILY,
         beyond=lambda sample: {**unstable(sample), **later(sample)},
+        remark="It contains the theorems on general, constant and zero label noise and, with the kernel of M "
+               "features, the hard regime.",
     ),
     Claim(
         "prop:fsl-weak-upper-bound", "prop:fsl-weak-upper-bound", 2211, "the upper bound with K_infinity, all t",
@@ -150,6 +154,7 @@ CLAIMS: tuple[Claim, ...] = (
         moved=led,
         beyond=lambda sample: {"a loud burst, t = 100 M^beta": loud(sample)},
         quoted="and under some conditions",
+        remark="The introduction leaves its conditions open; they can be these.",
     ),
     Claim(
         "critical-time", "thm: fsl-general-noise", 577, "at the critical time the signal has reached its limit",

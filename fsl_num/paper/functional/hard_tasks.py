@@ -14,6 +14,7 @@ from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.statements import Equivalent, Joint, Ray, Statement
 from fsl_num.paper.block_constants import exact_powers
+from fsl_num.paper.functional.falling_rate import functionals
 from fsl_num.paper.functional.formulas import INFINITE_PAIR, POWERS, functional, risk_is
 from fsl_num.paper.functional.laws import EXACT, FAMILY, GIVEN, exponents, functional_law, law, without
 from fsl_num.paper.functional.rays import EXCESS, LOUDEST, TINY, all_times, aside, balance, balanced, loud, unstable
@@ -141,7 +142,7 @@ def _infinite_mutants(sample: Sample) -> dict[str, Statement]:
 
 CLAIMS: tuple[Claim, ...] = (
     Claim(
-        "thm: fsl-hard-regime", "thm: fsl-hard-regime", 484, "hard tasks: the law with the powers of 1 + t, all t",
+        "thm: fsl-hard-regime", "thm: fsl-hard-regime", 484, "hard tasks: the law with powers, all times",
         IS_POWERS, (*GIVEN, "s <= 1 - 1/beta", "sigma >= 0", "t >= 0"),
         lambda sample: (*balanced(sample), *aside(sample)), lambda sample: functional_law(sample, IS_POWERS),
         _infinite_mutants, regimes=HARD,
@@ -167,6 +168,7 @@ CLAIMS: tuple[Claim, ...] = (
         regimes=HARD, beyond=unstable,
         depends=("thm: fsl-hard-regime/corrected",), family=FAMILY,
         quoted=r"\eqsim M^{-s\beta} + e(t) + \int_0^t \cK(t-z)[e(z)+\sigma^2]\gamma(z)\dd z",
+        remark="So the theorem reads where its constants may depend on the noise.",
     ),
     Claim(
         "thm: fsl-hard-regime/noise-limit", "thm: fsl-hard-regime", 484, "how the law with K_infinity fails",
@@ -176,7 +178,8 @@ CLAIMS: tuple[Claim, ...] = (
          at_least(sigma**2, EXCESS / 2 * (M ** (beta - 1 - s * beta) + M**-beta))),
         noise_limit_rays, noise_limit_law,
         lambda sample: {"bounded": replace(noise_limit_law(sample), exponents={"sigma^2": 0.0, "M": 0.0})},
-        role="own", family=FAMILY,
+        role="own", family=FAMILY, instances=functionals,
+        remark="What M features have forgotten exponentially, the kernel of infinitely many still remembers.",
     ),
     Claim(
         "thm: fsl-hard-regime/any-noise", "thm: fsl-hard-regime", 484, "hard tasks: every noise, with its constant",
@@ -187,7 +190,8 @@ CLAIMS: tuple[Claim, ...] = (
         mutants=lambda sample: {
             "1 over a power of sigma": Joint({str(AT_MOST): order_statement(LESS, sample)})
         },
-        regimes=HARD, role="own",
+        regimes=HARD, role="own", instances=functionals,
         depends=("thm: fsl-hard-regime/corrected", "thm: fsl-hard-regime/noise-limit"), family=FAMILY,
+        remark="A burst of noise at the largest rate attains it, long after.",
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""thm:fsl-const-noise and thm:fsl-zero-noise: label noise that does not vanish, and none; and the printed end s = 0."""
+"""thm:fsl-const-noise and thm:fsl-zero-noise: label noise that does not vanish, and none; the printed end s = 0."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def noisy(sample: Sample) -> dict[str, list[Ray]]:
 
 CLAIMS: tuple[Claim, ...] = (
     Claim(
-        "thm:fsl-const-noise", "thm:fsl-const-noise", 591, "label noise of order 1 or more: the law with K_M, all t",
+        "thm:fsl-const-noise", "thm:fsl-const-noise", 591, "label noise that is bounded below: the law, all times",
         IS_LAW, (*GIVEN, "1 <= sigma^2 <= 1e60", "t >= 0"),
         lambda sample: [ray for ray in all_rays(sample) if loud(ray)], functional_law, dropped("delta", "e", "label"),
         beyond=lambda sample: {"sigma^2 below 1": [ray for ray in all_rays(sample) if not loud(ray)],
@@ -107,9 +107,10 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: functional_law(sample, kernel=decided(sample)), dropped("delta", "e"), role="stronger",
         beyond=lambda sample: {"sigma^2 from 1 on": [ray for ray in all_rays(sample) if loud(ray)]},
         strengthens="thm:fsl-const-noise", depends=("thm: fsl-general-noise/all-times",), family=FAMILY,
+        remark="The hypothesis that the noise is bounded below is not needed.",
     ),
     Claim(
-        "thm:fsl-zero-noise", "thm:fsl-zero-noise", 607, "no label noise, s <= 2 - 1/beta: the law with K_M, all t",
+        "thm:fsl-zero-noise", "thm:fsl-zero-noise", 607, "no label noise: the law, all times",
         SILENT,
         (*GIVEN, "sigma = 0", "0 < s <= 2 - 1/beta", "t >= 0"),
         silence, lambda sample: functional_law(sample, SILENT, kernel=False),
@@ -118,25 +119,28 @@ CLAIMS: tuple[Claim, ...] = (
         quoted=r"If $s \in [0, 2 - 1/\beta]$, then for all $t \ge 0$",
     ),
     Claim(
-        "thm:fsl-zero-noise/any-difficulty", "thm:fsl-zero-noise", 607, "no label noise: the same for every s > 0",
+        "thm:fsl-zero-noise/any-difficulty", "thm:fsl-zero-noise", 607,
+        "no label noise: the same beyond the printed range",
         SILENT,
         (*GIVEN, "sigma = 0", "s > 2 - 1/beta", "t >= 0"), silence,
         lambda sample: functional_law(sample, SILENT), dropped("delta", "e", "batch"), moved=past_two,
         beyond=noisy,
         regimes=("easy",), role="stronger",
         strengthens="thm:fsl-zero-noise", depends=("thm: fsl-general-noise/all-times",), family=FAMILY,
+        remark="The hypothesis on s is not needed; here the mini-batch noise of the signal leads.",
     ),
     Claim(
         "thm:fsl-zero-noise/batch-term", "thm:fsl-zero-noise", 607,
-        "up to s = 2 - 1/beta the convolution is not needed",
+        "no label noise: where the convolution is not needed",
         ONLY_LEARNED,
         (*GIVEN, "sigma = 0", "0 < s <= 2 - 1/beta", "t >= 0"),
         silence, lambda sample: functional_law(sample, ONLY_LEARNED, kernel=False), dropped("delta", "e"),
         beyond=noisy, moved=up_to_two, extra_points=AT_ITS_END, role="stronger",
         strengthens="thm:fsl-zero-noise", family=FAMILY,
+        remark="The convolution adds no order.",
     ),
     Claim(
-        "thm:fsl-zero-noise/zero-difficulty", "thm:fsl-zero-noise", 611, "the printed end s = 0",
+        "thm:fsl-zero-noise/zero-difficulty", "thm:fsl-zero-noise", 611, "the printed end of the range of s",
         same_order(E, AT_START),
         (MODEL_AT_ZERO, "s = 0", "N = 2^M",
          exact_powers("one spectrum is enough to refute it")), lambda sample: zero_rays(),
@@ -146,7 +150,8 @@ CLAIMS: tuple[Claim, ...] = (
         quoted=r"$s \in [0, 2 - 1/\beta]$",
     ),
     Claim(
-        "thm:fsl-zero-noise/zero-difficulty-risk", "thm:fsl-zero-noise", 611, "the risk at s = 0 grows with N",
+        "thm:fsl-zero-noise/zero-difficulty-risk", "thm:fsl-zero-noise", 611,
+        "the risk at that end grows with the number of features",
         AllOf((equals(2 * E, Sum(1 / j, (j, 1, N))), RISK_AT_START)),
         (MODEL_AT_ZERO, "s = 0", "N = 2^M",
          exact_powers("targets up to constants change the sum by these alone")), lambda sample: zero_rays(),
@@ -155,5 +160,6 @@ CLAIMS: tuple[Claim, ...] = (
         instances=lambda sample: [{E: 0.5 * float(np.sum(1.0 / np.arange(1.0, 257.0))), N: 256}],
         regimes=("hard",), own=_without_source,
         role="corrected",
+        remark="The theorem needs a positive s, as its source condition says.",
     ),
 )  # fmt: skip

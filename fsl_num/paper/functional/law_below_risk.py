@@ -184,7 +184,7 @@ def _law(by: Any, problem: Problem, time: Fraction) -> Any:
 
 CLAIMS: tuple[Claim, ...] = (
     Claim(
-        "best-constants/law-below", "ineq: inf_sum", 732, "the law is at most 2 E, with the constant 1",
+        "best-constants/law-below", "ineq: inf_sum", 732, "the law is at most twice the risk",
         at_most(SUMS, 2 * E),
         (MODEL, SCHEDULES("constant"), Where("c is gamma tr(H_M)/2", stability_of), "c = 0.2 and 0.9", "M = 4 and 12",
          "sigma^2 = 0, 1, 100",
@@ -192,5 +192,6 @@ CLAIMS: tuple[Claim, ...] = (
          exact_powers("the terms are positive whatever the spectrum; balls decide it for these")),
         of_constant_rate(located(_sizes_and_times)(located(every({"c": STABILITIES, "sigma^2": NOISES}))(quotients))),
         lambda sample: NotBelow(1.0), role="own",
+        remark="The law is the beginning of a series of positive terms.",
     ),
 )  # fmt: skip

@@ -108,12 +108,13 @@ def _traces(sample: Sample) -> list[dict[Any, Any]]:
 
 CLAIMS: tuple[Claim, ...] = (
     Claim(
-        "cor: contraction/longer", "cor: contraction", 769, "the subconvolution reaches to M^(2 beta)",
+        "cor: contraction/longer", "cor: contraction", 769, "how far the subconvolution reaches",
         LONGER,
         (MODEL, "M^beta <= t <= 1e12 M^(2 beta)", "beta >= 2",
          exact_powers("where the last eigenvalues are equal a share of M of them is left, and t M^(1 - 2 beta) stands "
                       "for t M^(-2 beta)")),
         reach_rays, _reach, _reach_mutants, derive=pair_of_modes, moved=_from_two_on, instances=_traces,
         role="stronger", strengthens="cor: contraction", depends=("cor: contraction",), family="gaps",
+        remark="It grows only where one mode is left.",
     ),
 )  # fmt: skip

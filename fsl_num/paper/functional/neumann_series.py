@@ -241,5 +241,7 @@ CLAIMS: tuple[Claim, ...] = (
          "M = 1e40, t = 1e6", exact_powers(AS_A_POWER)),
         of_constant_rate(second_over_first), _twice, moved=_steep, regimes=("easy",), role="own",
         depends=("cor: contraction/sharp",),
+        remark="It is twice the factor by which the operator shrinks the largest value, and the sketch needs it: "
+               "the constant of the subconvolution.",
     ),
 )  # fmt: skip

@@ -104,5 +104,7 @@ CLAIMS: tuple[Claim, ...] = (
         AllOf(tuple(POWERS.values())), (*FREE, at_least(t, 1), "t <= (M/256)^beta"),
         power_rays, lambda sample: Joint({name: order_statement(formula, sample) for name, formula in POWERS.items()}),
         role="own",
+        remark="Their constants need not converge: they may go on oscillating with the logarithm of time or of "
+               "the model size.",
     ),
 )  # fmt: skip

@@ -165,21 +165,23 @@ def _gap_mutants(sample: Sample) -> dict[str, Statement]:
 
 CLAIMS: tuple[Claim, ...] = (
     Claim(
-        "approximation-error", "approximation-error", 845, "the approximation error is of the order M^-(s beta)",
+        "approximation-error", "approximation-error", 845, "the order of the approximation error",
         BEYOND, (MODEL, "N >= 2 M"), approximation_rays, derive=approximation_bounds, instances=_sums,
         beyond=lambda sample: {"N = M + 1": one_feature_more_rays(sample)},
         quoted=r"\eqsim M^{-s\beta}, \text{ if } N - M \gtrsim M",
     ),
     Claim(
-        "approximation-error/one-more", "approximation-error", 845, "without N - M >~ M the order is another",
+        "approximation-error/one-more", "approximation-error", 845,
+        "one feature more than the model has: another order",
         NEXT, (MODEL, equals(N, M + 1)), one_feature_more_rays,
         instances=lambda sample: [{**known, N: known[M] + 1} for known in _sums(sample)],
         beyond=lambda sample: {"N from 2 M on": approximation_rays(sample)},
         mutants=lambda sample: {"M^-(s beta)": power_law(M=-sample.point[0] * sample.point[1])},
         role="own",
+        remark="So the hypothesis on what lies beyond M is needed.",
     ),
     Claim(
-        "lemma:em-gap", "lemma:em-gap", 2027, "the features beyond M carry at most M^-(s beta) of the signal",
+        "lemma:em-gap", "lemma:em-gap", 2027, "what the features beyond the model carry of the signal",
         AllOf((GAP, COMPLETED)), (MODEL, "t >= 0"),
         lambda sample: {"gap": gap_rays(sample), "consequence": completed_signal_rays(sample)},
         _gap, _gap_mutants, derive=lambda: (signal_gap(), *approximation_bounds()),

@@ -118,7 +118,7 @@ def _infinite_measured(sample: Sample) -> Located:
 
 CLAIMS: tuple[Claim, ...] = (
     Claim(
-        "lemma:ke-power/signal-window", "lemma:ke-power", 1959, "the signal falls like t^-s inside the window",
+        "lemma:ke-power/signal-window", "lemma:ke-power", 1959, "the power of the signal inside the window",
         SIGNAL_ORDER, (MODEL, *WINDOW),
         lambda sample: window_rays(the_signal(sample), sample, sample.point[0]), partial(window_law, SIGNAL_ORDER),
         instances=lambda sample: at_places(SIGNAL_ORDER, the_signal(sample)),
@@ -126,7 +126,7 @@ CLAIMS: tuple[Claim, ...] = (
         quoted=r"e_M(t) \eqsim t^{-s}, \quad",
     ),
     Claim(
-        "lemma:ke-power/kernel-window", "lemma:ke-power", 1959, "the kernel falls like t^-(2-1/beta) inside the window",
+        "lemma:ke-power/kernel-window", "lemma:ke-power", 1959, "the power of the kernel inside the window",
         KERNEL_ORDER, (MODEL, *WINDOW),
         lambda sample: window_rays(the_kernel(sample), sample, kernel_power(sample)), partial(window_law, KERNEL_ORDER),
         instances=lambda sample: at_places(KERNEL_ORDER, the_kernel(sample)),
@@ -134,7 +134,7 @@ CLAIMS: tuple[Claim, ...] = (
         quoted=r"t^{-(2-\frac{1}{\beta})}, \quad 1\lesssim t\lesssim M^{\beta}",
     ),
     Claim(
-        "lemma:ke-power/signal-bound", "lemma:ke-power", 1953, "the signal is at most of the order t^-s at all times",
+        "lemma:ke-power/signal-bound", "lemma:ke-power", 1953, "its power bounds the signal at all times",
         order_at_most(signal(), t**-s), (MODEL, "t > 0"),
         lambda sample: everywhere_rays(the_signal(sample), sample, sample.point[0]),
         instances=lambda sample: at_places(SIGNAL_ORDER, the_signal(sample)),
@@ -142,7 +142,7 @@ CLAIMS: tuple[Claim, ...] = (
         quoted=r"e_M(t) \lesssim t^{-s}",
     ),
     Claim(
-        "lemma:ke-power/kernel-bound", "lemma:ke-power", 1953, "the kernel is at most t^-(2-1/beta) at all times",
+        "lemma:ke-power/kernel-bound", "lemma:ke-power", 1953, "its power bounds the kernel at all times",
         order_at_most(forgetting_kernel(), t ** (1 / beta - 2)), (MODEL, "t > 0"),
         lambda sample: everywhere_rays(the_kernel(sample), sample, kernel_power(sample)),
         instances=lambda sample: at_places(KERNEL_ORDER, the_kernel(sample)),
@@ -150,7 +150,7 @@ CLAIMS: tuple[Claim, ...] = (
         quoted=r"\mathcal{K}_M(t) \lesssim",
     ),
     Claim(
-        "lemma:ke-power/infinite", "lemma:ke-power", 544, "infinitely many features: powers of 1 + t from t = 0 on",
+        "lemma:ke-power/infinite", "lemma:ke-power", 544, "infinitely many features: powers from the start on",
         AllOf(INFINITE_ORDERS), (MODEL, "M = oo", "t >= 0"), _infinite_measured, _infinite, instances=_infinite_sums,
         quoted=r"$e_\infty(t) \eqsim e(t)$ and $\cK_\infty(t) \eqsim \cK(t)$ for $t \geq 0$",
     ),

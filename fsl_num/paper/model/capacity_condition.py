@@ -118,12 +118,14 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "subsec:source-capacity/basis", "subsec:source-capacity", 316,
-        "the standardised features are a basis of L^2, as printed",
+        "the standardised features are a basis, as printed",
         AllOf((_ORTHONORMAL, equals(_distance, 0))), (FEATURES("gaussian"), *_SYSTEM),
         of_family(standardised, "gaussian"),
         table(partial(standardised_formula, basis=True), EXACT, {}),
         corrected_by="subsec:source-capacity/orthonormal", family="spaces", instances=_orthonormality,
+        mends={Integer(0): Integer(1)},
         quoted=r"forms an orthonormal basis of $L^2(\cD)$",
+        remark="The product of two features is orthogonal to all of them.",
     ),
     Claim(
         "subsec:source-capacity/orthonormal", "subsec:source-capacity", 316,
@@ -132,6 +134,7 @@ CLAIMS: tuple[Claim, ...] = (
         of_family(standardised, "gaussian"),
         table(standardised_formula, EXACT, {"a basis": {"basis": True}, "norm 2": {"scale": 2.0}}),
         family="spaces", role="corrected", instances=_orthonormality,
+        remark="Their span is a proper subspace, in which the target lies.",
     ),
     Claim(
         "assump:capacity-kernel", "assump:capacity-kernel", 1293, "a smaller beta gives a larger space",
@@ -141,5 +144,6 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: Interval(-np.inf, 1.0, 1e-12, attained=False),
         derive=kernel_spaces.richer_derivation, family="spaces", instances=_richer_instances,
         quoted=r"A smaller $\beta$ implies a slower eigenvalue decay, meaning a richer hypothesis space",
+        remark="The smaller exponent has the larger space.",
     ),
 )  # fmt: skip

@@ -198,12 +198,19 @@ QUOTIENT: Final = "judged by the quotient of the orders at two capacities"
 
 
 def _quotients(sample: Sample) -> list[dict[Any, Any]]:
-    """The least risks of exponential decay under a data budget at both capacities, at the ends of the budgets."""
-    (difficulty, capacity), own = richer(sample)["within"], sample.point[1]
-    risks = {power: least_risk("exp-decay", "data", at, power, budgets=budgets_of(sample)).values
-             for at, power in (sample.point, (float(difficulty), float(capacity)))}  # fmt: skip
-    return [{ALPHA: sample.point[0] * own, RICHER: float(capacity), N: math.inf,
-             best: lambda s, beta, budget, place=place: math.exp(risks[beta][place] - risks[own][place])}
+    """The least risks of exponential decay under a data budget at both capacities, at the ends of the budgets, in units
+    of twice the one at the lower capacity."""
+    difficulty, capacity = map(float, richer(sample)["within"])
+    risks = [least_risk("exp-decay", "data", *at, budgets=budgets_of(sample)).values
+             for at in (sample.point, (difficulty, capacity))]  # fmt: skip
+
+    def at_place(place: int, s: float, beta: float, budget: float) -> float:
+        for point, values in zip((sample.point, (difficulty, capacity)), risks, strict=True):
+            if np.allclose((s, beta), point):
+                return 0.5 * math.exp(values[place] - risks[0][place])
+        return math.nan
+
+    return [{ALPHA: sample.point[0] * sample.point[1], RICHER: capacity, N: math.inf, best: partial(at_place, place)}
             for place in (0, -1)]  # fmt: skip
 
 
@@ -212,7 +219,7 @@ CLAIMS: tuple[Claim, ...] = (
         "sec:intro/capacity", "sec:intro", 184, "more capacity is consistently more efficient, as printed",
         CAPACITY_PRINTED, (*ONE_TASK, *TWO),
         capacity_ratios, strictly_better, corrected_by="sec:intro/capacity-never-worse",
-        family="capacities", regimes=("easy",), instances=_quotients,
+        family="capacities", regimes=("easy",), instances=_quotients, mends={Integer(0): Integer(1)},
         quoted="Higher-capacity models are consistently more efficient in both compute and data",
     ),
     Claim(

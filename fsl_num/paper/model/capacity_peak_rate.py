@@ -128,6 +128,8 @@ CLAIMS: tuple[Claim, ...] = (
         peak_rate_costs, printed_peak_rate, regimes=("easy",),
         corrected_by="sec: effect-lrs/smallest-peak-rate-and-capacity", family="capacity-peak-rates",
         role="argument",
+        remark="By the law up to constants a rate of order one is as good at every budget and every capacity; the "
+               "functional itself is least at the printed order.",
     ),
     Claim(
         "sec: effect-lrs/smallest-peak-rate-and-capacity", "sec: effect-lrs", 1005,
@@ -136,5 +138,6 @@ CLAIMS: tuple[Claim, ...] = (
         peak_rate_costs, peak_rate_statement,
         derive=lambda: (*derivations_of(peak_range()), *peak_rate_derivation()), regimes=("easy",),
         family="capacity-peak-rates", role="corrected",
+        remark="At a lower rate than the smallest optimal one a run is undertrained.",
     ),
 )  # fmt: skip

@@ -232,7 +232,10 @@ CLAIMS: tuple[Claim, ...] = (
         corrected_by="assumption: hypercontractivity/corrected", family="fourth-moments",
         instances=lambda sample: [{**known, **dict(zip((LEAST, MOST), NORMAL_CONSTANTS, strict=True))}
                                   for known in _instances(fourth_moments("gaussian", sample))],
+        mends={Trace(_along.T * _A * _along): Trace(_along.T * H * _along)},
         quoted=r"\rho_{-}\,\tr(\bH\bA)\,\bA \;\preceq\;",
+        remark="The outer terms are of the second degree in A and the middle is of the first, so that no "
+               "constants serve A and all its multiples.",
     ),
     Claim(
         "assumption: hypercontractivity/corrected", "assumption: hypercontractivity", 277,
@@ -250,6 +253,7 @@ CLAIMS: tuple[Claim, ...] = (
         located({"N": FEATURE_COUNT})(lambda sample: {name: fourth_moments(name, sample) for name in INDEPENDENT}),
         _independent, _independent_mutants, family="fourth-moments",
         role="own",
+        remark="Features that are signs do not satisfy the assumption.",
     ),
     Claim(
         "lem:4th_moment_estim", "lem:4th_moment_estim", 3808, "the fourth moments of normal features",
@@ -272,5 +276,6 @@ CLAIMS: tuple[Claim, ...] = (
         located({FEATURE_LAWS.name: "gaussian"})(indefinite_moments),
         lambda sample: Bracket(1.0, 2.0, signed_bound, wrong={"the lemma for every symmetric A": trace_bound}),
         family="fourth-moments", role="own", instances=lambda sample: _instances(indefinite_moments(sample)),
+        remark="The bounds of the lemma fail there.",
     ),
 )  # fmt: skip

@@ -32,7 +32,7 @@ from fsl_num.simulate.noise_covariance import noise_covariance
 from fsl_sym import stochastic_identities as stochastic
 from fsl_sym.model_identities import SIGMA, SIZE, THETA
 from fsl_sym.proof import AllOf, Rate, equals
-from fsl_sym.symbols import K, sigma, tau
+from fsl_sym.symbols import K, T, sigma, tau
 
 batch_at, intrinsic_risk_at = Function("b", positive=True), Function("R")
 AFTER_K_STEPS: Final = equals(formulas.risk_at(K), intrinsic_risk_at(K * formulas.H_STEP) - sigma**2 / 2)
@@ -143,7 +143,7 @@ def intrinsic_risks(sample: Sample, *, factor: float = 1.0, clocked: bool = True
 
 
 def _after_steps(sample: Sample) -> list[dict[Any, Any]]:
-    """Risks of both equations at the same number as physical and as intrinsic time."""
+    """Risks of both equations; T is the intrinsic time of K steps."""
     model, physical, intrinsic = (
         models(sample)["first"],
         physical_path(sample, "first"),
@@ -151,7 +151,8 @@ def _after_steps(sample: Sample) -> list[dict[Any, Any]]:
     )
     return [{formulas.risk_at: lambda steps: model.excess(physical(steps * PHYSICAL_STEP)),
              intrinsic_risk_at: lambda t: model.excess(intrinsic(t)) + NOISE / 2,
-             K: TIMES[1] / PHYSICAL_STEP, formulas.H_STEP: PHYSICAL_STEP, sigma: math.sqrt(NOISE)}]  # fmt: skip
+             K: TIMES[1] / PHYSICAL_STEP, T: clock(TIMES[1]), formulas.H_STEP: PHYSICAL_STEP,
+             sigma: math.sqrt(NOISE)}]  # fmt: skip
 
 
 def _at_time(sample: Sample) -> dict[str, Any]:
@@ -202,6 +203,7 @@ CLAIMS: tuple[Claim, ...] = (
          Where("E is the excess risk after K steps"), AT_TIME),
         of_models(*CLOCKED)(physical_risks), table(partial(intrinsic_risks, clocked=False), SOLVED, {}),
         corrected_by="eqn: sde-instrinc", family="moments", instances=_after_steps,
+        mends={intrinsic_risk_at(K * formulas.H_STEP): intrinsic_risk_at(T)},
         quoted="denote the expected excess risk after $K$ training steps",
     ),
 )  # fmt: skip

@@ -146,6 +146,7 @@ CLAIMS: tuple[Claim, ...] = (
         final_risks, partial(_orders, at_peak),
         corrected_by="appendix:experiment_details/peak-rate-derived", family="peak-rates",
         quoted=r"and \( r = 1 \) for exponential decay",
+        remark="The intrinsic time stays bounded, so that nothing is learned.",
     ),
     Claim(
         "appendix:experiment_details/peak-rate-derived", "appendix:experiment_details", 1429,
@@ -156,5 +157,6 @@ CLAIMS: tuple[Claim, ...] = (
          "M = N = oo", "sigma = 3, B = 1", equals(LAST_RATE, PEAK_RATE / D), "D <= 1e52"),
         tuned, partial(_orders, at_best_peak), family="peak-rates",
         role="corrected",
+        remark="In the hard regime, where the experiment is, the best rate is the bound itself.",
     ),
 )  # fmt: skip

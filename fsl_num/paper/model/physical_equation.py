@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
 import numpy as np
-from sympy import Derivative, Function, Integral, Sum, Symbol
+from sympy import Derivative, Function, Integer, Integral, Sum, Symbol
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.hypotheses import Located
@@ -26,7 +27,7 @@ from fsl_num.simulate.regression import Regression
 from fsl_num.validation import Array
 from fsl_sym import stochastic_identities as stochastic
 from fsl_sym.proof import AllOf, equals
-from fsl_sym.symbols import B, j, tau
+from fsl_sym.symbols import B, j, tau, z
 
 eta_at, grid_time = Function("eta"), Function("t")
 PRINTED_DRIFT: Final = equals(
@@ -117,10 +118,14 @@ def _grid_instances(sample: Sample) -> list[dict[Any, Any]]:
 
 
 def _drifts(sample: Sample) -> list[dict[Any, Any]]:
-    """The first weight's mean step over h, beside its gradient, at each of the cases."""
+    """The first weight's mean step over h, beside its gradient, at each of the cases; both at tau = 1 alone."""
+
+    def at_one(value: float) -> Callable[[float], float]:
+        return lambda time: value if time == 1.0 else math.nan
+
     means = {name: moments[0] for name, moments in weight_moments(sample).values.items() if name.endswith("mean v")}
-    return [{PRINTED_DRIFT.left: means[f"{name}: mean v"] / STEP, formulas.gradient_at: lambda x, own=case.mean: own[0],
-             formulas.phi_at: lambda x: PHI, tau: 1.0} for name, case in cases(sample).items()]  # fmt: skip
+    return [{PRINTED_DRIFT.left: means[f"{name}: mean v"] / STEP, formulas.gradient_at: at_one(case.mean[0]),
+             formulas.phi_at: at_one(PHI), tau: 1.0} for name, case in cases(sample).items()]  # fmt: skip
 
 
 def _pull(sample: Sample) -> dict[str, Any]:
@@ -147,14 +152,17 @@ CLAIMS: tuple[Claim, ...] = (
         of_cases(weight_moments),
         table(partial(physical_formula, sign=-PHI), EXACT, {}), corrected_by="eqn: sde",
         family="gradients", instances=_drifts,
+        mends={Derivative(Integral(formulas.phi_at(z), (z, 0, tau)), tau): Integer(1)},
         quoted=r"\dd t + \varphi(\tau) \sqrt{\frac{h}{b(\tau)} \Sigma(\bar{\bv}_\tau)}"
                r" \dd \mathbf{B}_\tau",
+        remark="The rate enters twice.",
     ),
     Claim(
         "sub:the_sde_modeling/grid", "sub:the_sde_modeling", 1351, "SGD as a scheme in intrinsic time, as printed",
         PRINTED_GRID,
         (*ANY, FEATURE_LAWS("gaussian"), PROJECTIONS("first"), SCHEDULES("exp-decay"), "K = 8"), grid_risks,
         table(partial(scheme_formula, shift=1), EXACT, {}), instances=_grid_instances,
+        mends={grid_time(formulas.step_number): grid_time(formulas.step_number + 1)},
         corrected_by="sub:the_sde_modeling/grid-corrected", family="moments",
         quoted=r"\{t_k=\sum_{j=0}^{k}\eta_j\}_{k\in\NN}",
     ),

@@ -35,6 +35,8 @@ PRINTED_EVOLUTION: Final = AllOf(
         at_most(_c(z), 2 * MOST),
     )
 )
+_BOTH_TIMES: Final = {_c(z): _c(t, z)}
+_BOTH_TIMES[Integral(_of_one, (z, 0, t))] = Integral(_of_one.xreplace(_BOTH_TIMES), (z, 0, t))
 EVOLUTION_BOUNDS: Final = AllOf(
     (
         equals(_noise(t, z), (_c(t, z) * risk_at(z) + sigma**2) * _returned(t - z)),
@@ -179,6 +181,22 @@ def _evolution_instances(sample: Sample) -> list[dict[Any, Any]]:
     }]  # fmt: skip
 
 
+def _printed_instances(sample: Sample) -> list[dict[Any, Any]]:
+    """The same with c of both times, which one function cannot be; and after each state, without noise, where c reaches
+    the ends of its range."""
+    model, path = moments.models(sample)["first"], moments.intrinsic_path(sample, "first")
+    (known,) = _evolution_instances(sample)
+    silent = [
+        {**known, t: case[2], gamma_at: lambda z: 0.0,
+         _c: lambda *times, case=case: _ratio(*case) if times[1:] else 0.0,
+         _forced: lambda t, case=case: np.trace(case[1] @ _seen(case[0], t)),
+         risk_at: lambda t, case=case: np.trace(case[1] @ _seen(case[0], t)) / 2}
+        for case in _ratio_cases(sample)
+    ]  # fmt: skip
+    at_both = {_c: lambda *times: _ratio(model, path(times[-1]), times[0] - times[-1] if times[1:] else 1.0)}
+    return [{**known, **at_both}, *silent]
+
+
 def burst_constants(sample: Sample) -> tuple[list[float], float]:
     """What one function c(tau) would have to average to, for each mode, over a burst of noise; and the length of it.
 
@@ -237,8 +255,9 @@ CLAIMS: tuple[Claim, ...] = (
          SCHEDULES("burst then zero")),
         located({SCHEDULES.name: "burst then zero"})(moments.of_models("first")(burst_constants)),
         lambda sample: OneFunction(), corrected_by="pro:evolution-pro/corrected", family="moments",
-        instances=_evolution_instances,
+        instances=_printed_instances, mends=_BOTH_TIMES,
         quoted=r"\gamma_\tau(c_\tau \EE[\cE_\tau]+ \sigma^2) \dd \tau",
+        remark="After a short burst of noise no such function exists: each mode wants another mean of it.",
     ),
     Claim(
         "pro:evolution-pro/corrected", "pro:evolution-pro", 1862, "the evolution of the risk with c of both times",

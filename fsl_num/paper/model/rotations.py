@@ -121,11 +121,14 @@ CLAIMS: tuple[Claim, ...] = (
             "theta* not turned": {"aim": "turned back"}}),
         derive=identities.rotation_derivation, family="gradients",
         quoted="SGD is invariant under orthogonal rotations of the feature space",
+        remark="A diagonal covariance is thus the general case with W turned along.",
     ),
     Claim(
         "ass:diagonal/first-coordinates", "ass:diagonal", 296, "rotations with W kept, as printed",
         FIRST_KEPT, (*ANY, ALL, *ROTATED[1][:2]), partial(rotated_paths, kept=True),
         table(diagonal_paths, EXACT, {}), corrected_by="ass:diagonal", family="gradients", instances=_kept,
+        mends={W.T * V - Q * THETA: Q * (W.T * V - THETA), V.T * W - THETA.T * Q.T: (V.T * W - THETA.T) * Q.T},
         quoted="the analysis under this assumption is equivalent to the general case up to rotation",
+        remark="The first coordinates of rotated features are other features.",
     ),
 )  # fmt: skip

@@ -151,5 +151,6 @@ CLAIMS: tuple[Claim, ...] = (
         located({"M": 2, "N": 3, "K": [len(rates) for _, _, rates, _ in PLANS]})(risks_over_all_paths),
         _moments, family="paths", instances=_one_step,
         role="own",
+        remark="The mean over all paths of SGD is the other way to the same risk.",
     ),
 )  # fmt: skip

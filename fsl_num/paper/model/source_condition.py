@@ -120,7 +120,7 @@ def _in_one_order(sample: Sample) -> list[dict[Any, Any]]:
 def _in_two_orders(sample: Sample) -> list[dict[Any, Any]]:
     """alpha as it is read off in both orders."""
     read = [float(difficulties(sample, spread=spread)["alpha"][0]) for spread in (False, True)]
-    return [{_f: 0, _one: 0, _other: 1, difficulty: lambda f, features: read[features]}]
+    return [{_f: 1, _one: 0, _other: 1, difficulty: lambda f, features: read[features] if f == 1 else math.nan}]
 
 
 def _third(sample: Sample) -> list[dict[Any, Any]]:
@@ -142,7 +142,7 @@ CLAIMS: tuple[Claim, ...] = (
         "appendix_rkhs/coefficients", "appendix_rkhs", 1314, "the coefficients of the target, as the appendix prints",
         equals(COEFFICIENT, j ** -HALF * (j**-beta) ** s), (SPECTRUM, TARGET), coefficients,
         table(partial(coefficient_formula, power=1.0), EXACT, {}), corrected_by="ass:source", family="spaces",
-        instances=_third,
+        instances=_third, mends={(j**-beta) ** s: (j**-beta) ** (s / 2)},
         quoted=r"\sum_{j=1}^N j^{-1/2}\lambda_j^{\,s}\, \widehat{\phi}_j",
     ),
     Claim(
@@ -151,8 +151,9 @@ CLAIMS: tuple[Claim, ...] = (
         (SPECTRUM, TARGET, Where("f is the target; alpha(f, phi) is alpha read off its coefficients on phi"),
          Where("psi is phi in another order")),
         partial(difficulties, spread=True), table(difficulty_formula, READ, {}),
-        corrected_by="ass:source/one-order", family="spaces", instances=_in_two_orders,
+        corrected_by="ass:source/one-order", family="spaces", instances=_in_two_orders, mends={_other: _one},
         quoted="depends only on the target function itself and is independent of the model spectrum",
+        remark="In another order of the same functions the same target has another number.",
     ),
     Claim(
         "ass:source/one-order", "ass:source", 366, "alpha for features of one order, whatever their spectrum",
@@ -163,7 +164,7 @@ CLAIMS: tuple[Claim, ...] = (
         family="spaces", role="corrected", instances=_in_one_order,
     ),
     Claim(
-        "assump:source-kernel", "assump:source-kernel", 1288, "the target lies in H^r exactly for r < s",
+        "assump:source-kernel", "assump:source-kernel", 1288, "in which spaces of the scale the target lies",
         AllOf((
             at_most(Sum(COEFFICIENT**2 / (j**-beta) ** (s - DELTA), (j, 2, TERMS)), 1 / (beta * DELTA)),
             at_most(log(TERMS + 1), Sum(COEFFICIENT**2 / (j**-beta) ** s, (j, 1, TERMS))),
@@ -172,6 +173,7 @@ CLAIMS: tuple[Claim, ...] = (
         _with_delta(source_sums), _source_statement, derive=kernel_spaces.source_derivation, depends=("ass:source",),
         family="spaces",
         quoted=r"There exists some $s>0$ such that $f^* \in \mathcal{H}_K^s$",
+        remark="So the source condition with the same s fails for this target.",
     ),
     Claim(
         "appendix_rkhs/source-sum", "appendix_rkhs", 1320, "the sum of the source condition, as printed",
@@ -179,6 +181,7 @@ CLAIMS: tuple[Claim, ...] = (
         (SPECTRUM, TARGET, "delta = s/3"),
         _with_delta(lambda sample: source_sums(sample)["terms"]), table(partial(source_terms, printed=True), EXACT, {}),
         corrected_by="assump:source-kernel", family="spaces", instances=_third,
+        mends={j ** (-1 - beta * (s - DELTA)): j ** (-1 - beta * DELTA)},
         quoted=r"= \sum_{j=1}^N j^{-1-\beta(s-\delta)}",
     ),
 )  # fmt: skip

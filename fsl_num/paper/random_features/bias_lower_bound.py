@@ -210,6 +210,7 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: OverDraws(lambda exponents, logs: logs["signal"], {}, "lower"),
         corrected_by="lem:bias_lower_bound/averaged", family="random-steps", role="argument", probability=STEPS,
         instances=partial(_trace_instances, mean=False),
+        remark="For one target the matrix has rank one.",
     ),
     Claim(
         "lem:bias_lower_bound/argument-floor", "lem:bias_lower_bound", 2760, "the trace inequality for what is left",
@@ -219,6 +220,7 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: Within(_least_floor(sample), np.inf),
         corrected_by="lem:bias_lower_bound/averaged", family="random-steps", role="argument",
         instances=_floor_instances, probability="certain: the matrix has rank one for every W",
+        remark="For one target the matrix has rank one, and the sum vanishes.",
     ),
     Claim(
         "lem:bias_lower_bound/averaged", "lem:bias_lower_bound", 2725, "both trace inequalities for the mean target",
@@ -228,5 +230,6 @@ CLAIMS: tuple[Claim, ...] = (
                         "floor": floor_bounds(sample, mean=True)},
         _averaged, _averaged_mutants, family="random-steps", role="corrected", probability=STEPS,
         instances=partial(_trace_instances, mean=True),
+        remark="So the proof holds for the mean over targets with uncorrelated coordinates.",
     ),
 )  # fmt: skip

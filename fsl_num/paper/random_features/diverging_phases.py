@@ -144,7 +144,15 @@ def _mutants(name: str, sample: Sample) -> dict[str, Statement]:
     return {f"the exponent of phase {phase}": _says(name, sample, phase) for phase in _PHASES if phase != name}
 
 
-_PHASES: Final = ("Ib", "Ic", "IVa", "IVb", "IV, tuned")
+_PHASES: Final = {
+    "Ib": "At the largest stable rate what is never learned meets the signal.",
+    "Ic": "What is never learned meets the signal: the kernel remembers less than is never learned.",
+    "IVa": "At the largest stable rate what is never learned meets the remembered noise.",
+    "IVb": "At the largest stable rate the signal meets the remembered noise, and what is never learned is below both.",
+    "IV, tuned": "The largest stable rate is too large here; tuned, what is never learned, signal and remembered noise "
+    "meet.",
+}
+"""What meets where the least risk is."""
 
 
 def _claim(claim_id: str, name: str) -> Claim:
@@ -154,6 +162,7 @@ def _claim(claim_id: str, name: str) -> Claim:
         ("s > 0", "beta < 1", "N = 2 M", "sigma = 0, B = 1", ORDER_OF_LAW),
         partial(_rays, name), partial(_says, name), partial(_mutants, name),
         regimes=("easy",), own=partial(_points, name), role="own", depends=("thm: fsl-random/corrected",),
+        remark=_PHASES[name], also_in=("features",),
     )  # fmt: skip
 
 

@@ -191,6 +191,7 @@ CLAIMS: tuple[Claim, ...] = (
         f"each the mean over {REDRAWN} draws of its first {FIRST} columns",
         extra_points={"easy": EASIER["easy"][1:]},
         quoted="the behaviors of random and top feature may diverge",
+        remark="On easier tasks random features and the first features diverge.",
     ),
     Claim(
         "thm: fsl-random/floor", "thm: fsl-random", 628, "what random features never learn, sharply",
@@ -209,5 +210,7 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: {"M^-1/2 for every s": CONCENTRATED} if concentration(sample) < 0.35 else {},
         family="random-left", role="own", extra_points={"easy": ((Rational(2), Rational(4)),)},
         probability="120, 120, 80, 48 draws at M = 16, 32, 64, 128; slopes of standard deviations, known to 0.05",
+        remark="Where the leak takes over only some modes decide, so that an exponentially small probability is "
+               "too much to ask there.",
     ),
 )  # fmt: skip

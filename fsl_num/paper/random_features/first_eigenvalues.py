@@ -118,7 +118,7 @@ def _bounded(sample: Sample) -> Joint:
 
 CLAIMS: tuple[Claim, ...] = (
     Claim(
-        "lem: random_eigen", "lem: random_eigen", 635, "random features with w_j ~ N(0, I_N), as printed",
+        "lem: random_eigen", "lem: random_eigen", 635, "the eigenvalues of random features, as printed",
         AllOf(EIGENVALUE_BOUNDS),
         (SPECTRUM, MODES, UNIT_NORMAL,
          equals(VARIANCE, 1), *RANDOM[2:]),
@@ -128,7 +128,8 @@ CLAIMS: tuple[Claim, ...] = (
         quoted=r"it holds that $\widehat{\lambda}_j \eqsim \lambda_j \eqsim j^{-\beta}$ for any $j\in[M]$",
     ),
     Claim(
-        "lem: random_eigen/corrected", "lem: random_eigen", 635, "random features with w_j ~ N(0, I_N/M)",
+        "lem: random_eigen/corrected", "lem: random_eigen", 635,
+        "the eigenvalues of random features of the right variance",
         AllOf(EIGENVALUE_BOUNDS), (SPECTRUM, MODES, *RANDOM),
         extreme_ratios, _bounded,
         family="random-eigenvalues", probability=DRAWN.format(rate=f"{RATE:g}"), role="corrected",

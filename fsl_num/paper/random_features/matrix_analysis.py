@@ -131,7 +131,9 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: identities.sharp_identity(
             identities.entry(partial(split_series, sample, never=0.0)), {}),
         instances=partial(identities.instances, values=_values),
+        mends={_REACHED: _REACHED + H - H * _W.T * _G * _W * H},
         corrected_by="lem:bias_upper_bound/first-term", family="random-identities", role="argument",
+        remark="The first term of the series is replaced by its part that W reaches.",
     ),
     Claim(
         "lem:bias_upper_bound/first-term", "lem:bias_upper_bound", 2600, "the series of the bias with its first term",
@@ -139,6 +141,7 @@ CLAIMS: tuple[Claim, ...] = (
         identities.of_cases(left_entries), lambda sample: split_statement(sample).parts["identity"],
         instances=partial(identities.instances, values=_values),
         derive=derivations.lost_term_derivation, family="random-identities", role="corrected",
+        remark="What is added is what W never learns.",
     ),
     Claim(
         "lm:matrix_analysis", "lm:matrix_analysis", 2783, "what W does not reach is a lower bound",

@@ -119,7 +119,7 @@ def formula(name: str) -> Formula:
     return phases()[name].formula
 
 
-def _claim(name: str, regimes: tuple[str, ...], proved: bool = True) -> Claim:
+def _claim(name: str, remark: str, regimes: tuple[str, ...], proved: bool = True) -> Claim:
     phase = name.rpartition("/")[2]
     return Claim(
         name, "thm: fsl-random", 627, f"random features, phase {phase}",
@@ -128,21 +128,24 @@ def _claim(name: str, regimes: tuple[str, ...], proved: bool = True) -> Claim:
         partial(_says, phase), partial(_mutants, phase),
         derive=partial(phase_optimum, phase) if proved else None, regimes=regimes,
         own=lambda s, beta: [(task, beta) for task in _tasks(phase, beta)], role="own",
-        depends=("thm: fsl-random/corrected",),
+        depends=("thm: fsl-random/corrected",), remark=remark, also_in=("features",),
     )  # fmt: skip
 
 
 CLAIMS: tuple[Claim, ...] = (
     _claim(
         "feature-phases/Ia",
+        "What is never learned meets the signal.",
         ALL_REGIMES,
     ),
     _claim(
         "feature-phases/II",
+        "The signal meets what leaks into later features.",
         ("easy",), proved=False,
     ),
     _claim(
         "feature-phases/III",
+        "What leaks meets the remembered noise of the start.",
         ("easy",),
     ),
 )  # fmt: skip

@@ -83,7 +83,7 @@ CLAIMS: tuple[Claim, ...] = (
         quoted=r"For the random-$M$ case, the same FSL holds with probability at least $1 - \exp\{-\Omega(M)\}$",
     ),
     Claim(
-        "thm: fsl-random", "thm: fsl-random", 627, "the law of random features, s in (0, 1]",
+        "thm: fsl-random", "thm: fsl-random", 627, "the law of random features, as printed",
         PRINTED_LAW,
         (SPECTRUM, TARGET, at_most(s, 1), *HATS, *formulas.RANDOM,
          *formulas.TRAINING),
@@ -91,9 +91,10 @@ CLAIMS: tuple[Claim, ...] = (
         depends=("prop:volterra-random",), corrected_by="thm: fsl-random/corrected", family="random-risks",
         probability=formulas.RISKS, extra_points=formulas.AT_ONE, moved=laws.to_one,
         quoted=r"and $s\in(0,1]$",
+        remark="It fails at the end of its range, where a logarithm is missing.",
     ),
     Claim(
-        "thm: fsl-random/corrected", "thm: fsl-random", 627, "the law of random features, every s > 0",
+        "thm: fsl-random/corrected", "thm: fsl-random", 627, "the law of random features, on every task",
         LAW, (SPECTRUM, TARGET, *HATS, *LEFT, "s > 0", *formulas.RANDOM, *formulas.TRAINING),
         rays,
         partial(laws.risk_law, LAW, laws.corrected_exponents),
@@ -101,6 +102,7 @@ CLAIMS: tuple[Claim, ...] = (
         depends=("prop:volterra-random/corrected",), family="random-risks", role="corrected",
         probability=formulas.RISKS,
         extra_points=formulas.STEEPER,
+        remark="Below the end of the printed range it is the law of the paper.",
     ),
     Claim(
         "thm: fsl-random/signs", "thm: fsl-random", 628, "a fixed target is one with random signs",
@@ -112,5 +114,7 @@ CLAIMS: tuple[Claim, ...] = (
             "the signs left out": sign_claim(sample, flipped=False)}),
         instances=partial(instances, values=_sign_values),
         derive=sign_derivation, family="random-identities", role="own",
+        remark="Over W with symmetric columns the risks of a fixed target and of one with random signs are thus "
+               "equal in law.",
     ),
 )  # fmt: skip

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
+from sympy import Function
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Joint
@@ -23,6 +24,7 @@ from fsl_num.validation import Array
 from fsl_sym.proof import AllOf, at_most, equals
 from fsl_sym.symbols import M, N, beta, j
 
+_of_all = Function("mu_N")
 EIGENVALUES: Final = AllOf((at_most(small * j**-beta, mu(j)), at_most(mu(j), large * j**-beta)))
 TAIL_RATIO: Final = at_most(mu(M / 2, SPLIT) / mu(M, SPLIT), most)
 SIZES = (12, 24, 48, 96)
@@ -134,39 +136,53 @@ def _tail_law(sample: Sample) -> Joint:
     return Joint({**dict.fromkeys(SHARES, bounded), "failures": FailureRate(RATE)})
 
 
-def _least_instances(sample: Sample) -> list[dict[Any, Any]]:
-    """The modes of the least ratios: c_1 is that of the smallest model, which is the largest, and so is c_2."""
-    ratios = [float(np.exp(values.mean())) for values in least_eigenvalues(sample, 1).values]
-    return [{j: 1, small: ratios[0], large: ratios[0], mu: lambda j, ratio=ratio: ratio}
-            for ratio in ratios]  # fmt: skip
+def _draw(sample: Sample) -> Array:
+    """W H^(1/2) of one W of the smallest model."""
+    size = SIZES[0]
+    root = np.sqrt(features(1.0, sample.point[1], size)[0])
+    return random_projection(size, root.size, next(generators(sample.seed, size, 1, 15))) * root
+
+
+def _own(weighted: Array, first: int = 0, last: int | None = None) -> Array:
+    """The eigenvalues of W H W' with the columns from the first to the last."""
+    return np.asarray(np.linalg.svd(weighted[:, first:last], compute_uv=False) ** 2)
+
+
+def _square_instances(sample: Sample) -> list[dict[Any, Any]]:
+    """Of one W the modes from the second on with N = M columns, and with all; c_1 and c_2 bound these."""
+    weighted = _draw(sample)
+    square, wide = _own(weighted, 0, SIZES[0]), _own(weighted)
+    places = np.arange(2, wide.size + 1)
+    ratios = wide[1:] * places ** sample.point[1]
+    return [{j: place, small: ratios.min(), large: ratios.max(), mu: lambda j: square[int(j) - 1],
+             _of_all: lambda j: wide[int(j) - 1]} for place in places.tolist()]  # fmt: skip
+
+
+def _ratio_instances(sample: Sample) -> list[dict[Any, Any]]:
+    """The eigenvalues of the tails of one W at every k, c their largest ratio."""
+    weighted, size = _draw(sample), SIZES[0]
+    ratios = {first: tail_ratio(weighted, first) for first in (_first(share, size) for share in SHARES.values())}
+    return [{M: size, SPLIT: first, mu: lambda j, k: _own(weighted, int(k))[int(j) - 1], TAIL_RATIO.left: ratio,
+             most: max(ratios.values())} for first, ratio in ratios.items()]  # fmt: skip
+
+
+def _last_tail(sample: Sample) -> list[dict[Any, Any]]:
+    """The eigenvalues of the tails of one W, at k = N - M; c is the ratio at k = N - 2M."""
+    weighted, size = _draw(sample), SIZES[0]
+    columns = weighted.shape[1]
+    return [{M: size, N: columns, SPLIT: columns - size, mu: lambda j, k: _own(weighted, int(k))[int(j) - 1],
+             most: tail_ratio(weighted, columns - 2 * size)}]  # fmt: skip
 
 
 def _tail_letters(sample: Sample) -> dict[str, Any]:
     """The eigenvalues of the tail of one W after its first column, with the matrices."""
-    size = SIZES[0]
-    eigenvalues = features(1.0, sample.point[1], size)[0]
-    projection = random_projection(size, eigenvalues.size, next(generators(sample.seed, size, 1, 15)))
-    known = _ratio_instances(sample)[0]
+    eigenvalues, known = features(1.0, sample.point[1], SIZES[0])[0], _ratio_instances(sample)[0]
+    projection = _draw(sample) / np.sqrt(eigenvalues)
     first = int(known[SPLIT])
     return {"mu": known[mu], "k": first, "W_k:oo": projection[:, first:], "H_k:oo": np.diag(eigenvalues[first:])}
 
 
 MU_TAIL: Final = Where("A_k = W_k:oo H_k:oo W_k:oo'; mu(j, k) are the eigenvalues of A_k", _tail_letters)
-
-
-def _ratio_instances(sample: Sample, *, square: bool = False) -> list[dict[Any, Any]]:
-    """The eigenvalues of the tails of one W at every k, c their largest ratio; ``square``: at k = N - M of one larger
-    W too."""
-    instances: list[dict[Any, Any]] = []
-    for size in SIZES[:2] if square else SIZES[:1]:
-        root = np.sqrt(features(1.0, sample.point[1], size)[0])
-        weighted = random_projection(size, root.size, next(generators(sample.seed, size, 1, 15))) * root
-        for first in [root.size - size] if square else [_first(share, size) for share in SHARES.values()]:
-            own = np.linalg.svd(weighted[:, first:], compute_uv=False) ** 2
-            instances.append({M: size, SPLIT: first, mu: lambda j, k, own=own: own[int(j) - 1],
-                              TAIL_RATIO.left: tail_ratio(weighted, first)})  # fmt: skip
-    largest = max(instance[TAIL_RATIO.left] for instance in (instances[:1] if square else instances))
-    return [{**instance, most: largest} for instance in instances]
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -175,9 +191,11 @@ CLAIMS: tuple[Claim, ...] = (
         EIGENVALUES, (SPECTRUM, *RANDOM[:2], "N = M", MODES),
         lambda sample: [least_eigenvalues(sample, 1)],
         lambda sample: OverDraws(_power, {}, "lower", finite_size=EDGES),
-        corrected_by="lem: random_eigen/corrected", family="random-tails", instances=_least_instances,
+        corrected_by="lem: random_eigen/corrected", family="random-tails",
+        instances=_square_instances, mends={mu(j): _of_all(j)},
         probability="probability at least 1 - exp(-Omega(M)); 150, 120, 120, 140 draws at M = 12, 24, 48, 96",
         quoted=r"c_1 \lambda_j \le \mu_j(\bW \bH \bW ^\top) \le c_2\lambda_j",
+        remark="As printed it has no condition on N; with as many features as weights the least ratio falls.",
     ),
     Claim(
         "lem:eig_ratio", "lem:eig_ratio", 2540, "eigenvalues of the tails of W, every k",
@@ -185,11 +203,12 @@ CLAIMS: tuple[Claim, ...] = (
         lambda sample: [eigenvalue_ratios(sample)[SQUARE]],
         lambda sample: OverDraws(_power, {}, "upper", finite_size=EDGES),
         corrected_by="lem:eig_ratio/corrected", family="random-tails", probability=TAILS,
-        instances=partial(_ratio_instances, square=True),
+        instances=_last_tail, mends={SPLIT: N - 2 * M},
         quoted=r"for all $k\ge 1$, the ratio between the $\frac{M}{2}$-th",
+        remark="Where the tail of W is square the ratio grows; beyond, its denominator vanishes.",
     ),
     Claim(
-        "lem:eig_ratio/corrected", "lem:eig_ratio", 2540, "eigenvalues of the tails of W, N - k >= 2M",
+        "lem:eig_ratio/corrected", "lem:eig_ratio", 2540, "eigenvalues of the tails of W that are wide enough",
         TAIL_RATIO, (SPECTRUM, *RANDOM, MU_TAIL, at_most(SPLIT, N - 2 * M)),
         _tails, _tail_law, family="random-tails", role="corrected", instances=_ratio_instances,
         beyond=lambda sample: {SQUARE: {"k = 2M = N - 2M": [eigenvalue_ratios(sample)[SQUARE]]}},

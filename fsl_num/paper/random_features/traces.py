@@ -163,6 +163,7 @@ CLAIMS: tuple[Claim, ...] = (
         derive=derivations.trace_derivation, family="random-identities",
         probability="certain: an identity for every W",
         quoted=r"e^{-2(t-\tau)\hlambda_j} \hlambda_j^2",
+        remark="It holds for every W, and no probability is needed.",
     ),
     Claim(
         "lem:spd_matrix_trace", "lem:spd_matrix_trace", 3856, "a trace grows with its matrix",

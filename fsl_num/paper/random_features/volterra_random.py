@@ -79,7 +79,7 @@ def _left_mutants(sample: Sample) -> dict[str, Statement]:
 
 CLAIMS: tuple[Claim, ...] = (
     Claim(
-        "prop:volterra-random", "prop:volterra-random", 2473, "the Volterra equation of random features, s in (0, 1]",
+        "prop:volterra-random", "prop:volterra-random", 2473, "the Volterra equation of random features, as printed",
         PRINTED_VOLTERRA,
         (SPECTRUM, TARGET, at_most(s, 1), *HATS, *formulas.RANDOM,
          *formulas.TRAINING),
@@ -88,9 +88,11 @@ CLAIMS: tuple[Claim, ...] = (
         corrected_by="prop:volterra-random/corrected", family="random-risks", probability=formulas.RISKS,
         extra_points=formulas.AT_ONE, moved=laws.to_one,
         quoted=r"Suppose $0 < s \le 1$",
+        remark="It fails at the end of its range.",
     ),
     Claim(
-        "prop:volterra-random/corrected", "prop:volterra-random", 2473, "the Volterra equation, every s > 0",
+        "prop:volterra-random/corrected", "prop:volterra-random", 2473,
+        "the Volterra equation of random features, on every task",
         VOLTERRA, (SPECTRUM, TARGET, *HATS, *LEFT, "s > 0", *formulas.RANDOM, *formulas.TRAINING),
         rays, partial(laws.risk_law, VOLTERRA, laws.corrected_exponents),
         partial(laws.corrected_law_mutants, VOLTERRA), depends=("prop:volterra-random/forcing",),
@@ -98,12 +100,13 @@ CLAIMS: tuple[Claim, ...] = (
         role="corrected", probability=formulas.RISKS, extra_points=formulas.STEEPER,
     ),
     Claim(
-        "prop:volterra-random/forcing", "prop:volterra-random", 2473, "what random features leave, every s > 0",
+        "prop:volterra-random/forcing", "prop:volterra-random", 2473, "what random features leave, on every task",
         FORCING,
         (SPECTRUM, TARGET, SIGNAL, LEAKY, FLOOR, LEFT_AT, "s > 0", *RANDOM),
         _left, _left_law, _left_mutants,
         depends=("lem: random_eigen/corrected",), family="random-left", role="own",
         extra_points=EASIER, probability=f"{LEFT_DRAWN}; for the easier tasks at late times alone",
+        remark="Each mode of W H W' sees a share of all coordinates before it.",
     ),
     Claim(
         "appendix:proof_random/recursion", "appendix:proof_random", 2945, "the risk by its own history",

@@ -51,5 +51,6 @@ CLAIMS: tuple[Claim, ...] = (
         (MODEL, INFINITE, LABELS, Where("E is the least excess risk over constant rates, of the mean"),
          exact_powers("over other spectra the law of that mean is measured by horizon-free/law")),
         of_unit_noise(mean_rays), _statement, role="own", depends=("eqn: fsl-simplified", "optimal-schedule/data"),
+        remark="Averaging the weights at a constant rate does what the best of all schedules does.",
     ),
 )  # fmt: skip

@@ -94,5 +94,7 @@ CLAIMS: tuple[Claim, ...] = (
         tends(2 * B * E / (a * sigma**2), K, oo, _STEADY),
         (MODEL, exact_powers(MODE_BY_MODE), at_most(a, 1), at_least(M, 1), "B = 1e9"),
         located({"B": _LARGE})(_measured), _says, role="own", depends=("eqn: fsl-simplified",),
+        remark="By the functional law halving the rate over twice the steps is doubling the batch; in steps the "
+               "doubled batch is the noisier one.",
     ),
 )  # fmt: skip

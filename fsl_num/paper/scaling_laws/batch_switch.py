@@ -277,12 +277,15 @@ CLAIMS: tuple[Claim, ...] = (
         equals(Integral(a * forgetting_kernel(T2 + t), (t, 0, T1)), _MEMORY),
         (MODEL, "T_1 > 0, T_2 > 0, M < oo", exact_powers(MODE_BY_MODE)), _memory_measured, _memory_says,
         derive=lambda: finite_stable_phase_noise().derivation, role="own", depends=("lem: wsd-stable-noise/identity",),
+        remark="The noise that a small batch has left is the integral of a stable phase: each mode forgets at its "
+               "own rate.",
     ),
     Claim(
         "batch-switch/forgotten", "eqn: fsl-simplified", 883, "how fast the kernel forgets the small batch",
         order_at_most(Integral(a * forgetting_kernel(T2 + t), (t, 0, T1)), a * T2 ** (1 / beta - 1)),
         (MODEL, less(1, T2), less(0, log(T2)), "T_1 > 0, M < oo", UP_TO_CONSTANTS), _forgotten_rays,
         derive=finite_stable_order, role="own", depends=("lem: wsd-stable-noise", "batch-switch/memory"),
+        remark="Whatever the small batch has left fades like this after the switch.",
     ),
     Claim(
         "batch-switch/excess", "eqn: fsl-simplified", 883, "what a run has lost some time after its batch grew",
@@ -294,6 +297,8 @@ CLAIMS: tuple[Claim, ...] = (
                               the_kernel_itself=_UNIT * T2 ** (1 / beta - 2),
                               the_longer_the_worse=T1 ** Rational(1, 20) * FORGOTTEN.right),
         role="own", depends=("eqn: fsl-simplified", "batch-switch/memory"),
+        remark="It does not matter how long the run was before its batch grew. Followers of the paper call this "
+               "the fast catch-up after a switch.",
     ),
     Claim(
         "batch-switch/time-to-signal", "eqn: fsl-simplified", 883, "the time in which a late switch catches up, hard",
@@ -302,6 +307,7 @@ CLAIMS: tuple[Claim, ...] = (
         of_infinite_size(_to_signal), regimes=("hard",),
         mutants=other_orders(TO_SIGNAL, a_share_of_the_run=T, no_memory=T**s, a_time_of_its_own=T ** (s / 20)),
         role="own", depends=("eqn: fsl-simplified", "batch-switch/excess"),
+        remark="It is a vanishing share of the run, so that the switch may come late.",
     ),
     Claim(
         "batch-switch/time-to-noise", "eqn: fsl-simplified", 883, "the time in which a switch catches up with noise",
@@ -311,5 +317,6 @@ CLAIMS: tuple[Claim, ...] = (
                               the_longer_the_later=T ** Rational(1, 20) * TO_NOISE.right,
                               the_kernel_itself=(LARGE / B) ** (beta / (2 * beta - 1))),
         role="own", depends=("eqn: fsl-simplified", "batch-switch/excess"),
+        remark="In that time the kernel forgets all but the share of the noise that the larger batch makes itself.",
     ),
 )  # fmt: skip

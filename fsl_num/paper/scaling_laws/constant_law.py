@@ -84,12 +84,13 @@ CLAIMS: tuple[Claim, ...] = (
         quoted=r"\cE_K \eqsim M^{-s\beta} +(\eta K)^{-s} + \frac{\eta}{B}\sigma^{2}",
     ),
     Claim(
-        "thm:const_lrs_law", "thm:const_lrs_law", 2995, "the law of a constant rate as restated, without eta K >~ 1",
+        "thm:const_lrs_law", "thm:const_lrs_law", 2995, "the law of a constant rate as restated, for short runs too",
         CONSTANT,
         (MODEL, equals(T, a * K), NOISE, STABLE, UP_TO_CONSTANTS),
         lambda sample: [*constant_rays(sample), *short_rays(sample)],
         corrected_by="thm:chinchilla", family="constant",
         quoted=r"\EE [\cR_K] - \frac{\sigma^2}{2} \eqsim \frac{1}{(\eta K)^s}"
                r" + \frac{\eta}{B}\sigma^2 + M^{-s\beta}",
+        remark="As the intrinsic time vanishes the risk tends to a constant, and the printed signal to infinity.",
     ),
 )  # fmt: skip

@@ -162,6 +162,7 @@ CLAIMS: tuple[Claim, ...] = (
               Where("E is that of eqn: fsl-simplified, of the noise that of the labels alone"), UP_TO_CONSTANTS),
         of_infinite_size(_rays), lambda sample: order_statement(LAW, sample), _mutants,
         beyond=_outside, role="own", depends=("eqn: fsl-simplified",),
+        remark="The clean data belong at the end; at the start they would count as if there were none.",
     ),
     Claim(
         "data-quality/late-share", "eqn: fsl-simplified", 883, "the share of the data that has to be clean",
@@ -175,5 +176,6 @@ CLAIMS: tuple[Claim, ...] = (
             "the exponent of the kernel": order_statement(same_order(CLEAN / T, T ** (s / (2 - 1 / beta) - 1)), sample),
         },
         regimes=("hard",), role="own", depends=("data-quality/law",),
+        remark="In the hard regime a vanishing share of clean data is enough, as a vanishing decay of the rate is.",
     ),
 )  # fmt: skip

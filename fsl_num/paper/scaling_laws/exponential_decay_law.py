@@ -43,12 +43,13 @@ CLAIMS: tuple[Claim, ...] = (
                r" \left(\frac{b}{B}+(a-b)\frac{\min\{M, T^{1/\beta}\}}{B T}\right)",
     ),
     Claim(
-        "thm:geometric/restated", "thm:geometric", 3283, "the law of exponential decay as restated, without T >~ 1",
+        "thm:geometric/restated", "thm:geometric", 3283, "the law of exponential decay as restated, for short runs too",
         GEOMETRIC,
         (MODEL, at_most(b, a), NOISE, STABLE, UP_TO_CONSTANTS),
         lambda sample: [*exponential_rays(sample), *short_decay_rays(sample)],
         corrected_by="thm:geometric", family="geometric",
         quoted=r"\cE_K \eqsim M^{-s\beta} + T^{-s} + \frac{\sigma^2}{B}"
                r" \left(b+(a-b)\frac{\min\{M, T^{1/\beta}\}}{T}\right)",
+        remark="As the intrinsic time vanishes the risk tends to a constant, and the printed signal to infinity.",
     ),
 )  # fmt: skip

@@ -155,6 +155,8 @@ CLAIMS: tuple[Claim, ...] = (
         lambda: equals(DECAY_NOISE, _summed(printed_lines()[1].printed)),
         (SPECTRUM, "0 < b < a", "M < oo", exact_powers(MODE_BY_MODE)), decay_noise, _third_line,
         corrected_by="lemma: N-exp-decay/third-line-corrected",
+        # a and b are exchanged: the third line is the noise of a rate that rises from b to a
+        mends={DECAY_NOISE: DECAY_NOISE.xreplace({forgetting_kernel(T - t): forgetting_kernel(t)})},
         role="argument",
     ),
     Claim(

@@ -101,7 +101,7 @@ def infinite_linear(sample: Sample) -> list[tuple[Any, Any]]:
 
 
 def crossing_linear(sample: Sample) -> list[tuple[Any, Any]]:
-    """I2 around T = M^beta for large M."""
+    """I2 around the end of the window for large M."""
     beta = sample.point[1]
     pairs = [(size, multiple * float(size) ** beta) for size in (10**4, 10**6) for multiple in (0.02, 1.0, 20.0)]
     return [({"M": size, "T": time}, linear_integral(time, beta, size)) for size, time in pairs]
@@ -178,13 +178,13 @@ EARLY = same_order(i2_sum(), T)
 
 CLAIMS: tuple[Claim, ...] = (
     Claim(
-        "exp-decay/I2", "sub:proof_for_the_exponential_decay_lrs", 3231, "I2 is of the order min{M, T^(1/beta)}/T",
+        "exp-decay/I2", "sub:proof_for_the_exponential_decay_lrs", 3231, "the order of I2",
         PRINTED, (SPECTRUM, at_least(M, 1), at_least(T, 1), UP_TO_CONSTANTS),
         linear_rays, derive=i2_order, beyond=lambda sample: {"T to 0": early_rays(sample)},
         quoted=r"I_2 \eqsim \frac{\min(M,\,T^{1/\beta})}{T}",
     ),
     Claim(
-        "exp-decay/I2-early", "sub:proof_for_the_exponential_decay_lrs", 3231, "I2 is of the order T up to T = 1",
+        "exp-decay/I2-early", "sub:proof_for_the_exponential_decay_lrs", 3231, "the order of I2 at early times",
         EARLY, (SPECTRUM, at_least(M, 1), "0 < T <= 1", UP_TO_CONSTANTS), early_rays,
         beyond=lambda sample: {"T from 1 on": linear_rays(sample)},
         instances=lambda sample: at_places(EARLY, lambda *at: linear_integral(at[0], sample.point[1], at[1]), T),
@@ -193,6 +193,7 @@ CLAIMS: tuple[Claim, ...] = (
             "M to a power of 0.05": order_statement(same_order(i2_sum(), M ** Rational(1, 20) * T), sample),
         },
         role="own",
+        remark="The printed order does not vanish with the time, and begins at times of order one.",
     ),
     Claim(
         "exp-decay/I2-sharp", "sub:proof_for_the_exponential_decay_lrs", 3231, "I2 with its next term",
@@ -203,9 +204,10 @@ CLAIMS: tuple[Claim, ...] = (
         of_infinite_size(infinite_linear), _infinite_linear,
         derive=lambda: expansion_derivation("I2", "I2 for M infinite", I2(), "exp-decay/I2", i2_sum(size=oo)),
         role="own",
+        remark="Of a spectrum up to constants it may go on oscillating with the logarithm of time.",
     ),
     Claim(
-        "exp-decay/I2-crossover", "sub:proof_for_the_exponential_decay_lrs", 3231, "I2 around T = M^beta",
+        "exp-decay/I2-crossover", "sub:proof_for_the_exponential_decay_lrs", 3231, "I2 around the end of the window",
         within(
             4 * T * i2_sum(),
             M * remaining(T * M**-beta) + (2 * T) ** (1 / beta) * uppergamma(2 - 1 / beta, 2 * T * M**-beta), 1,
@@ -218,7 +220,7 @@ CLAIMS: tuple[Claim, ...] = (
         "the bounding integral as printed",
         equals(BOUNDING, 2 ** (1 / beta) / (4 * T ** (1 - 1 / beta)) * MELLIN),
         (SPECTRUM, "T > 0", exact_powers(NO_SPECTRUM)), bounding_integral, lambda sample: _bounding(sample, Integer(1)),
-        corrected_by="exp-decay/I2/integral",
+        corrected_by="exp-decay/I2/integral", mends={MELLIN: MELLIN / beta},
         role="argument",
     ),
     Claim(
@@ -230,5 +232,6 @@ CLAIMS: tuple[Claim, ...] = (
             Substitution(z, z, (2 * T / z) ** (1 / beta)), "u = 2 T x^-beta",
         ),
         role="corrected",
+        remark="The missing factor comes from the change of variable.",
     ),
 )  # fmt: skip

@@ -123,5 +123,6 @@ CLAIMS: tuple[Claim, ...] = (
         ), (SPECTRUM, INFINITE, exact_powers(OSCILLATE)), of_infinite_size(infinite_flat), _infinite_flat,
         derive=lambda: expansion_derivation("I1", "I1 for M infinite", I1(), "exp-decay/I1", i1_sum(size=oo)),
         role="own",
+        remark="Of a spectrum up to constants it may go on oscillating with the logarithm of time.",
     ),
 )  # fmt: skip

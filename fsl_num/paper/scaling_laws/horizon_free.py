@@ -269,6 +269,7 @@ def _law_claim(
     neighbour: Formula,
     power: tuple[Formula, ...],
     beyond: float,
+    remark: str,
 ) -> Claim:
     """A law that holds for each of the powers; the law of the other powers, one of which is ``beyond``, is a mutant."""
 
@@ -283,18 +284,20 @@ def _law_claim(
         lambda sample: Joint({name: order_statement(formula, sample) for name in falls}), mutants,
         beyond=lambda sample: {name: {part: Located(rays, {"M": math.inf}) for part, rays in parts.items()}
                                for name, parts in _outside(sample, *max(falls.items()), beyond).items()},
-        role="own", depends=("eqn: fsl-simplified",),
+        role="own", depends=("eqn: fsl-simplified",), remark=remark,
     )  # fmt: skip
 
 
 CLAIMS: tuple[Claim, ...] = (
     _law_claim(
-        "horizon-free/law", "the law of rates t^-g with tail averaging, g < 1/2",
+        "horizon-free/law", "the law of gentle horizon-free rates with tail averaging",
         GENTLE, {"g = 0": 0.0, "g = 2/5": 0.4}, STEEP, (less(_POWER, Rational(1, 2)),), 0.8,
+        "The noise is that of the modes that are learned, over the samples.",
     ),
     _law_claim(
-        "horizon-free/law-steep", "the law of rates t^-g with tail averaging, g > 1/2",
+        "horizon-free/law-steep", "the law of steep horizon-free rates with tail averaging",
         STEEP, {"g = 3/5": 0.6, "g = 4/5": 0.8}, GENTLE, (less(Rational(1, 2), _POWER), less(_POWER, 1)), 0.2,
+        "The kernel remembers the noise of the first steps.",
     ),
     Claim(
         "horizon-free/best-power", "eqn: fsl-simplified", 883, "the best power of a horizon-free rate",
@@ -303,9 +306,10 @@ CLAIMS: tuple[Claim, ...] = (
         of_unit_noise(_best),
         lambda sample: Joint({str(part): order_statement(part, sample) for part in BEST}),
         _best_mutants, moved=_harder, role="own", depends=("horizon-free/law", "horizon-free/law-steep"),
+        remark="It has the order of the best schedules that know the horizon.", also_in=("capacity-source",),
     ),
     Claim(
-        "horizon-free/easier-tasks", "eqn: fsl-simplified", 883, "where g = 1 - a/b is too steep",
+        "horizon-free/easier-tasks", "eqn: fsl-simplified", 883, "where the power of the followers is too steep",
         FORGETS, (MODEL, INFINITE, less(REMEMBERED, s), "g = 1 - beta/(1 + s beta)", LABELS,
          UP_TO_CONSTANTS),
         located(lambda sample: {"g": _their_power(sample)})(of_unit_noise(_at_their_power)),
@@ -318,5 +322,8 @@ CLAIMS: tuple[Claim, ...] = (
             }.items()
         },
         regimes=("easy",), moved=_easier, role="own", depends=("horizon-free/law-steep",),
+        remark="The noise of the first steps decides, so that the power of the followers leaves more than the law "
+               "allows.",
+        also_in=("capacity-source",),
     ),
 )  # fmt: skip

@@ -200,5 +200,6 @@ CLAIMS: tuple[Claim, ...] = (
          ALONE,
          less(a * lam, (1 - sqrt(MU)) / (1 + sqrt(MU)))),
         _measured, _says, role="own", depends=("eqn: fsl-simplified",),
+        remark="Constant momentum changes no exponent.",
     ),
 )  # fmt: skip

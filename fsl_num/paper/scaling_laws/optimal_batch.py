@@ -231,6 +231,7 @@ CLAIMS: tuple[Claim, ...] = (
         beyond=lambda sample: {"T to 0": _noise_rays(sample, short=True)},
         instances=lambda sample: [{NOISE.left: _noise(sample.point[1], 3.0, 2.0), M: 3, T: 2.0, D: 20.0}],
         role="own", depends=("eqn: fsl-simplified",),
+        remark="The batch grows throughout, and how large the rate is does not matter.",
     ),
     Claim(
         "optimal-batch/law-easy", "eqn: fsl-simplified", 883, "the law of the best batch sizes, easy regime",
@@ -238,6 +239,7 @@ CLAIMS: tuple[Claim, ...] = (
         of_unit_noise(lambda sample: _budgets(sample, lambda plan: plan.excess_risk)), regimes=("easy",),
         mutants=other_orders(EASY, a_constant_batch=D ** (-s / (1 + s)), the_hard_regime=D**-s),
         role="own", depends=("eqn: fsl-simplified", "optimal-batch/noise"),
+        remark="One control is worth the other: at a constant batch a power decay of the rate leaves the same order.",
     ),
     Claim(
         "optimal-batch/law-hard", "eqn: fsl-simplified", 883, "the law of the best batch sizes, hard regime",
@@ -245,6 +247,7 @@ CLAIMS: tuple[Claim, ...] = (
         of_unit_noise(lambda sample: _budgets(sample, lambda plan: plan.excess_risk)), regimes=("hard",),
         mutants=other_orders(HARD, a_constant_batch=D ** (-s / (1 + s)), the_easy_regime=EASY.right),
         moved=_from_the_edge, role="own", depends=("eqn: fsl-simplified", "optimal-batch/noise"),
+        remark="Up to a late switch every sample is a step.",
     ),
     Claim(
         "optimal-batch/late-switch", "eqn: fsl-simplified", 883, "the share of the run in which the batch grows",
@@ -254,5 +257,6 @@ CLAIMS: tuple[Claim, ...] = (
         regimes=("hard",),
         mutants=other_orders(SWITCH, the_noise_alone=D ** (-(1 - 1 / beta - s))),
         role="own", depends=("eqn: fsl-simplified", "optimal-batch/law-hard"),
+        remark="The share vanishes: a late switch.",
     ),
 )  # fmt: skip

@@ -215,6 +215,7 @@ CLAIMS: tuple[Claim, ...] = (
         of_noise(of_infinite_size(_what_decay_leaves)), lambda sample: order_statement(same_order(E, _least), sample),
         derive=least_of_decay, regimes=("hard",), role="own", family=FAMILY,
         depends=("optimal-schedule/data-hard", "lemma:ke-power/kernel-window"),
+        remark="A late decay gives away some of the signal for less noise; this is the least of both.",
     ),
     Claim(
         "optimal-schedule/shape", "eqn: FSL-optimization", 1583, "how the best rate falls",
@@ -222,6 +223,7 @@ CLAIMS: tuple[Claim, ...] = (
                 exact_powers(OSCILLATE)),
         of_noise(of_infinite_size(_shares)), _shape, derive=optimal_rate, role="own", family=FAMILY,
         depends=("optimal-schedule/data", "eqn: FSL-optimization/closed-form"),
+        remark="Of the samples after the peak it falls like a power decay in every regime.",
     ),
     _constants_claim(
         "optimal-schedule/constants-easy",

@@ -309,7 +309,7 @@ BEST_LAW: Final = (
 
 def _claim(
     name: str, title: str, orders: Mapping[str, Formula],
-    rays: Callable[[Sample], Mapping[str, tuple[Ray, ...]]], *hypotheses: str,
+    rays: Callable[[Sample], Mapping[str, tuple[Ray, ...]]], remark: str, *hypotheses: str,
 ) -> Claim:  # fmt: skip
     def measured(sample: Sample) -> dict[str, Any]:
         rays_of = rays(sample)
@@ -326,7 +326,7 @@ def _claim(
          exact_powers(DESIGNED), *hypotheses),
         of_noise(of_infinite_size(measured) if INFINITE in hypotheses else measured), statement,
         derive=derived.derivations, regimes=(derived.regime.name,), role="own", depends=("eqn: fsl-simplified",),
-        family=FAMILY,
+        family=FAMILY, remark=remark,
     )  # fmt: skip
 
 
@@ -368,19 +368,28 @@ CLAIMS: tuple[Claim, ...] = (
     ),  # fmt: skip
     _claim(
         "optimal-schedule/data-easy", "the best schedule of a data budget, easy regime",
-        DATA_EASY, data_rays, INFINITE,
+        DATA_EASY, data_rays,
+        "No fixed shape beats that order; a power decay that ends slowly enough reaches it.",
+        INFINITE,
     ),
     _claim(
         "optimal-schedule/data-hard", "the best schedule of a data budget, hard regime",
-        DATA_HARD, data_rays, INFINITE, Where("R is the intrinsic time after the rate has left its bound"),
+        DATA_HARD, data_rays,
+        "The peak is the bound, and a vanishing share of the samples comes after it.",
+        INFINITE, Where("R is the intrinsic time after the rate has left its bound"),
     ),
     _claim(
         "optimal-schedule/compute-easy", "the best schedule of a compute budget, easy regime",
-        COMPUTE_EASY, compute_rays, CHOSEN_SIZE, LARGEST,
+        COMPUTE_EASY, compute_rays,
+        "Up to constants the law does not determine the intrinsic time; the designs take the lower end.",
+        CHOSEN_SIZE, LARGEST,
     ),
     _claim(
         "optimal-schedule/compute-hard", "the best schedule of a compute budget, hard regime",
-        COMPUTE_HARD, compute_rays, CHOSEN_SIZE,
+        COMPUTE_HARD, compute_rays,
+        "That the last share of samples falls as under a data budget is not proved where the kernel of M features "
+        "ends.",
+        CHOSEN_SIZE,
         Where("K_2 is the number of samples after the rate has left its bound"),
     ),
 )  # fmt: skip

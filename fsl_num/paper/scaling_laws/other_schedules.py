@@ -301,7 +301,7 @@ def laws(known: Any) -> tuple[Formula, ...]:
 
 
 def law_claim(
-    name: str, title: str, known: Callable[[], Any], rays: Any, *hypotheses: Any, beyond: Any = None
+    name: str, title: str, known: Callable[[], Any], rays: Any, *hypotheses: Any, **settings: Any
 ) -> Claim:
     """A law as it is derived for a schedule, measured on its side of beta = 2 where it has two."""
 
@@ -320,7 +320,7 @@ def law_claim(
         name, "eqn: fsl-simplified", 883, title, lambda: all_of(laws(known())),
         (MODEL, *hypotheses, NOISE, STABLE, UP_TO_CONSTANTS), rays,
         lambda sample: order_statement(here(sample), sample), mutants,
-        moved=moved, role="own", depends=("eqn: fsl-simplified",), family=name.partition("/")[0], beyond=beyond,
+        moved=moved, role="own", depends=("eqn: fsl-simplified",), family=name.partition("/")[0], **settings,
     )  # fmt: skip
 
 
@@ -335,12 +335,14 @@ CLAIMS: tuple[Claim, ...] = (
         "cyclic/law", "the scaling law of a triangular wave",
         lambda: "cyclic", partial(_two_phases, shape=_wave), at_least(T2, 1), equals(T, T1 + T2), at_most(b, a),
         beyond=partial(_short, shape=_wave, first=1.0),
+        remark="The rise leaves no trace beside the fall.",
     ),
     law_claim(
         "inverse-sqrt/law", "the scaling law of the inverse square root",
         lambda: "inverse-sqrt", _roots,
         at_most(K0, K), at_least(a * K0, 1), "T = 2 a K_0 (sqrt(1 + K/K_0) - 1)",
         beyond=_roots_outside,
+        remark="Its noise is that of its last rate.",
     ),
     law_claim(
         "own-schedule/law", "the scaling law of a schedule of one's own: a parabola",

@@ -310,11 +310,13 @@ CLAIMS: tuple[Claim, ...] = (
         noise_order(FAST), fast_powers, _noise_rays,
         SPECTRUM, less(p, beta - 1), at_least(M, 1), at_least(T, 1), UP_TO_CONSTANTS, derive=power_decay_bounds,
         instances=_noise_of(fast_powers),
+        remark="The kernel forgets before the rate has vanished.",
     ),
     power_claim(
         "vanishing-end/slow", "the noise of a rate that vanishes fast",
         noise_order(SLOW), slow_powers, _noise_rays,
         SPECTRUM, less(beta - 1, p), at_least(M, 1), at_least(T, 1), UP_TO_CONSTANTS, instances=_noise_of(slow_powers),
+        remark="The noise saturates at the capacity, without a logarithm.",
     ),
     Claim(
         "vanishing-end/resonance", "eqn: fsl-simplified", 883, "the noise at the resonance has a logarithm",
@@ -324,21 +326,23 @@ CLAIMS: tuple[Claim, ...] = (
         beyond=lambda sample: {"T to 0": _measured(sample, resonant_powers, _short_noise)},
     ),
     power_claim(
-        "vanishing-end/law-fast", "the scaling law of a power decay, p < beta - 1",
+        "vanishing-end/law-fast", "the scaling law of a power decay that vanishes slowly",
         law_order(FAST), fast_powers, _law_rays,
         MODEL, less(p, beta - 1), at_least(T, 1), NOISE, STABLE, UP_TO_CONSTANTS,
         depends=("eqn: fsl-simplified", "vanishing-end/fast"),
     ),
     power_claim(
-        "vanishing-end/law-slow", "the scaling law of a power decay, p > beta - 1",
+        "vanishing-end/law-slow", "the scaling law of a power decay that vanishes fast",
         law_order(SLOW), slow_powers, _law_rays,
         MODEL, less(beta - 1, p), at_least(T, 1), NOISE, STABLE, UP_TO_CONSTANTS,
         depends=("eqn: fsl-simplified", "vanishing-end/slow"),
+        remark="It is the law of exponential decay without its logarithm.",
     ),
     Claim(
         "vanishing-end/sharp", "eqn: fsl-simplified", 883, "the noise of a power decay to its last term",
         lambda: AllOf(expansions()), (SPECTRUM, INFINITE, OFF, exact_powers(OSCILLATE)),
         of_infinite_size(sharp_noise), sharp_statement,
         derive=power_decay_limits, role="own",
+        remark="At the resonance the poles of both terms meet in a logarithm.",
     ),
 )  # fmt: skip

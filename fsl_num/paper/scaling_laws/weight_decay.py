@@ -47,10 +47,11 @@ _LISTED: Final = 512
 
 def over_modes(summand: Callable[[Array], Array], end: float) -> float:
     """The sum of a function of log j over all j, which from log j = ``end`` on is below what counts."""
+    from scipy.integrate import simpson
+
     head = summand(np.log(np.arange(1.0, _LISTED + 1.0)))
-    logs = np.linspace(math.log(_LISTED + 0.5), max(end, 10.0), 1500)
-    tail = summand(logs) * np.exp(logs)
-    return float(head.sum() + 0.5 * ((tail[1:] + tail[:-1]) * np.diff(logs)).sum())
+    logs = np.linspace(math.log(_LISTED + 0.5), max(end, 10.0), 3001)
+    return float(head.sum() + simpson(summand(logs) * np.exp(logs), logs))
 
 
 def decayed_risk(
@@ -176,6 +177,12 @@ def _older_rays(sample: Sample) -> tuple[Ray, ...]:
     return (*exact, *repeating)
 
 
+def _older(sample: Sample) -> list[dict[Any, Any]]:
+    """What is left of older noise at some R and omega."""
+    return [{FORGOTTEN.left: older_noise(sample.point[1], omega, older), OLDER: older, OMEGA: omega}
+            for older, omega in ((1.0, 1.0), (3.0, 0.5))]  # fmt: skip
+
+
 def _mutants(sample: Sample) -> dict[str, Statement]:
     free = T**-s + gamma * sigma**2
     wrong = {
@@ -197,11 +204,12 @@ CLAIMS: tuple[Claim, ...] = (
               Where("E is that of eqn: fsl-simplified, of the noise that of the labels alone"), UP_TO_CONSTANTS),
         of_infinite_size(_rays), lambda sample: order_statement(LAW, sample), _mutants, moved=_parted, beyond=_outside,
         extra_points={"easy": ((Rational(5, 2), Integer(3)),)}, role="own", depends=("eqn: fsl-simplified",),
+        remark="It forgets the signal too, so that the bias saturates as that of ridge regression does.",
     ),
     Claim(
         "weight-decay/forgetting", "eqn: fsl-simplified", 883, "weight decay forgets old noise exponentially",
         FORGOTTEN, (SPECTRUM, INFINITE, at_least(OLDER, 1), at_most(OMEGA, 1), UP_TO_CONSTANTS),
-        of_infinite_size(_older_rays),
+        of_infinite_size(_older_rays), instances=_older,
         mutants=lambda sample: {
             "the kernel alone": order_statement(same_order(FORGOTTEN.left, OLDER ** (1 / beta - 1)), sample),
             "forgetting at the rate omega alone": order_statement(
@@ -209,5 +217,6 @@ CLAIMS: tuple[Claim, ...] = (
             ),
         },
         role="own", depends=("eqn: fsl-simplified",),
+        remark="Noise younger than the inverse of the decay is kept as it was.",
     ),
 )  # fmt: skip

@@ -8,14 +8,16 @@ from dataclasses import dataclass
 from jinja2 import Environment
 
 from fsl_num.claims.claim import Claim
+from fsl_num.claims.definitions import standard_letters
 from fsl_num.claims.labels import where
+from fsl_num.claims.optima import optima
 from fsl_num.claims.records import Erratum, Outcome, Verdict
 from fsl_num.report.html import drawings
-from fsl_num.report.html.optima import optima
 from fsl_num.report.html.texts import Texts, anchors, exponential, interval, number, templates
 from fsl_num.report.mathml import display
 from fsl_num.report.places import Place, places
 from fsl_sym.algebra.printing import latex
+from fsl_sym.named_sums import written
 from fsl_sym.proof import Derivation
 from fsl_sym.proof.formulas import RELATIONS
 
@@ -88,7 +90,7 @@ def environment(
         relations=lambda claim: _relations(claim, claims), where=where, evidence=_evidence, source=source,
         maps=drawings.constants_map, drifts_of=drawings.drift_plot, width=drawings.WIDTH, height=drawings.HEIGHT,
         tables=lambda record: _tables(record, text), survivors_of=_survivors, mutants_of=_mutants,
-        optima_of=lambda claim: optima(claim.formula),
+        optima_of=lambda claim: optima(claim.formula), written=written, letters_of=standard_letters,
         derivations_of=lambda claim: tuple(map(_chain, claim.derivations())), lemmas=lemmas,
     )  # fmt: skip
     return made

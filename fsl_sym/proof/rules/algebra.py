@@ -10,7 +10,8 @@ from sympy.core.function import AppliedUndef
 
 from fsl_sym.algebra.equality import RANGED, sign, worked_out
 from fsl_sym.algebra.limits import is_continuous
-from fsl_sym.proof.formulas import Formula, Hypothesis, canonical, equals, less, put
+from fsl_sym.proof.bound_letters import canonical, put
+from fsl_sym.proof.formulas import Formula, Hypothesis, equals, less
 from fsl_sym.proof.rules.base import (
     FromLemma,
     StepVerdict,

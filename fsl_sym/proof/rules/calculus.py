@@ -10,7 +10,7 @@ from sympy import Expr, Integral, Sum, Symbol, diff, nan, oo, zoo
 from fsl_sym.algebra.equality import equal, sign
 from fsl_sym.algebra.limits import is_continuous, limit_value
 from fsl_sym.algebra.linear_combinations import one_integral
-from fsl_sym.proof.formulas import put
+from fsl_sym.proof.bound_letters import put
 from fsl_sym.proof.rules.algebra import Pairs, moved
 from fsl_sym.proof.rules.base import StepVerdict, compare, freely_positive, refuse
 from fsl_sym.proof.rules.infinities import holds_infinity

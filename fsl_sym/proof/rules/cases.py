@@ -11,7 +11,8 @@ from fsl_sym import symbols
 from fsl_sym.algebra.equality import sign
 from fsl_sym.domain import REGIMES, Regime
 from fsl_sym.power_regimes import PowerRegime
-from fsl_sym.proof.formulas import Formula, canonical, put
+from fsl_sym.proof.bound_letters import canonical, put
+from fsl_sym.proof.formulas import Formula
 from fsl_sym.proof.rules.algebra import Pairs
 from fsl_sym.proof.rules.base import FromLemma, StepVerdict, accept, first_difference, refuse
 

@@ -10,7 +10,8 @@ from sympy import Expr, Integer, Min, Sum, Symbol, diff, oo
 from fsl_sym.algebra.equality import sign, simplified
 from fsl_sym.algebra.limits import is_continuous, limit_value
 from fsl_sym.algebra.linear_combinations import one_sum
-from fsl_sym.proof.formulas import Formula, at_least, canonical, put
+from fsl_sym.proof.bound_letters import canonical, put
+from fsl_sym.proof.formulas import Formula, at_least
 from fsl_sym.proof.rules.algebra import Pairs, moved
 from fsl_sym.proof.rules.base import (
     FromLemma,

@@ -8,7 +8,8 @@ from typing import Any
 from sympy import Abs, Add, Expr, Mul
 
 from fsl_sym.algebra.equality import sign
-from fsl_sym.proof.formulas import Formula, canonical
+from fsl_sym.proof.bound_letters import canonical
+from fsl_sym.proof.formulas import Formula
 from fsl_sym.proof.rules.base import StepVerdict, accept, refuse
 from fsl_sym.proof.rules.infinities import holds_infinity, infinity_fault
 from fsl_sym.proof.rules.sums import Termwise

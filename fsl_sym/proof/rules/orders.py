@@ -16,7 +16,8 @@ from fsl_sym.exponents.certificate import Certificate, branches_of, proves
 from fsl_sym.exponents.law import Law
 from fsl_sym.order import Order
 from fsl_sym.power_regimes import PowerRegime
-from fsl_sym.proof.formulas import Formula, canonical, put
+from fsl_sym.proof.bound_letters import canonical, put
+from fsl_sym.proof.formulas import Formula
 from fsl_sym.proof.rules.algebra import Pairs, moved
 from fsl_sym.proof.rules.base import FromLemma, StepVerdict, accept, first_difference, freely_positive, refuse
 

@@ -121,7 +121,7 @@ def test_what_was_kept_is_found(kept):
 def test_another_seed_profile_or_claim_misses(kept):
     assert kept.get(QUICK, "quick", 1) is None
     assert kept.get(QUICK, "full", 0) is None
-    for field in ("title", "text"):
+    for field in ("title", "remark"):
         assert kept.get(replace(QUICK, **{field: "another"}), "quick", 0) is None
     weaker = replace(QUICK.stated, relation="<~")
     assert kept.get(replace(QUICK, stated=weaker), "quick", 0) is None

@@ -35,7 +35,7 @@ def two_letters(*shares):
                 for share in shares]  # fmt: skip
 
     return Claim(
-        "made-up", "made-up", 1, "a title", "a text", "x", ("s > 0, beta > 1",), measure,
+        "made-up", "made-up", 1, "a title", "x", ("s > 0, beta > 1",), measure,
         lambda sample: Equivalent(product, {"u": 1.0, "v": 1.0}), role="own",
     )  # fmt: skip
 
@@ -60,7 +60,7 @@ def test_the_resolution_of_a_sharp_constant_is_its_remainder(part):
     if part == "in a part":
         measured, statement = {"one": measured, "two": [(2, 2.0)]}, Joint({"one": sharp, "two": sharp})
     made = Claim(
-        "made-up", "made-up", 1, "a title", "a text", "x", ("s > 0, beta > 1",), lambda sample: measured,
+        "made-up", "made-up", 1, "a title", "x", ("s > 0, beta > 1",), lambda sample: measured,
         lambda sample: statement, role="own",
     )  # fmt: skip
     worst = 1e-3 / 4 if part == "alone" else 1e-3 / 2  # the part of which less is known

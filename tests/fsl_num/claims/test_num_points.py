@@ -30,7 +30,7 @@ def halves(wrong_below=0.0):
         return order_statement(below if sample.beta < 2 else above, sample)
 
     return Claim(
-        "own/halves", "eqn: fsl-simplified", 883, "two forms", "Two forms.", all_of((below, above)), ("beta != 2",),
+        "own/halves", "eqn: fsl-simplified", 883, "two forms", all_of((below, above)), ("beta != 2",),
         measure, says, role="own", moved=lambda s, beta: (s, Rational(5, 2)) if beta == 2 else (s, beta),
     )  # fmt: skip
 

@@ -45,7 +45,6 @@ def made_up(**changes):
         "label": "made-up",
         "line": 1,
         "title": "a title",
-        "text": "a text",
         "stated": "x",
         "hypotheses": ("s > 0, beta > 1",),
         "measure": along(1.0),

@@ -12,7 +12,7 @@ $1$ | from $N^{\frac{\beta s - \beta + 1}{\beta - 1}} \log{\left(N \right)}$ to 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -50,8 +50,8 @@ class LawOptima:
     rows: tuple[tuple[str, ...], ...]
 
 
-def optima(statement: Formula | AllOf | str) -> tuple[list[LawOptima], str]:
-    """The tables of a statement, and what else it says, in LaTeX; no table where the statement says as much itself.
+def optima(statement: Formula | AllOf | str) -> tuple[list[LawOptima], list[Formula]]:
+    """The tables of a statement, and what else it says; no table where the statement says as much itself.
 
     That a choice is near-optimal refers to the least value of its law: where that is not said, there is no table.
     """
@@ -59,13 +59,36 @@ def optima(statement: Formula | AllOf | str) -> tuple[list[LawOptima], str]:
     about = [part for part in parts if part.program]
     least = {(_law(part), part.where): part.right for part in about if part.relation == "optimum"}
     if len(about) < _FEWEST or not all(_refers(part, least.get((_law(part), part.where))) for part in about):
-        return [], ""
+        return [], list(parts)
     laws = list(dict.fromkeys(map(_law, about)))
     names = ["L"] if len(laws) == 1 else [f"L_{{{number}}}" for number in range(1, len(laws) + 1)]
     made = [
         _table(name, law, [part for part in about if _law(part) == law]) for name, law in zip(names, laws, strict=True)
     ]
-    return made, r",\quad ".join(part.latex() for part in parts if not part.program)
+    return made, [part for part in parts if not part.program]
+
+
+def in_words(statement: Formula | AllOf | str, write: Callable[[Any], str]) -> str:
+    """A statement as a sentence, its expressions between dollar signs; optima by law and regime.
+
+    >>> from fsl_num.claims.registry import claim
+    >>> print(in_words(claim("lem: half-scale/beyond").formula, latex).partition(" is ")[2])
+    of the order of $M^{- \\beta} t$
+    """
+    if isinstance(statement, str):
+        return f"${statement}$"
+    laws, others = optima(statement)
+    sentences = [
+        f"${law.law}$, {law.under}: " + "; ".join(_column(law, number) for number in range(len(law.wheres)))
+        for law in laws
+    ]  # fmt: skip
+    return "; and ".join([*sentences, *(other.words(write) for other in others)])
+
+
+def _column(law: LawOptima, number: int) -> str:
+    cells = [(row[0], row[number + 1]) for row in law.rows if row[number + 1]]
+    values = ", ".join(f"{name} {'of the order of ' if cell.startswith('$') else ''}{cell}" for name, cell in cells)
+    return f"where {law.wheres[number]}, {values}".replace("where everywhere, ", "")
 
 
 def _table(name: str, law: tuple[Any, tuple[Any, ...]], parts: Sequence[Formula]) -> LawOptima:
