@@ -2,13 +2,13 @@
 
 A list of values, "M = 2, 8 and 24", says all that its letters are where the claim is measured; a :class:`Setting`,
 "normal and uniform features", all kinds of a thing; "A is positive semidefinite" is tried at the matrices that the
-claim is measured at. A :class:`~fsl_num.claims.words.Where` is no hypothesis: it says what a letter stands for.
+claim is measured at. A :class:`~fsl_num.claims.words.Where` is no hypothesis: it says what a letter stands for, and is
+tried by :mod:`~fsl_num.claims.definitions`.
 """
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -16,14 +16,12 @@ import numpy as np
 from sympy import Expr
 
 from fsl_num.claims.claim import Claim, Sample
-from fsl_num.claims.equations import value_of
+from fsl_num.claims.definitions import tried
 from fsl_num.claims.hypotheses import Located, letters_along, log_along, named
-from fsl_num.claims.instances import SAME, holds_at
+from fsl_num.claims.instances import holds_at
 from fsl_num.claims.ranges import ROUNDING, Reached
 from fsl_num.claims.texts import OF_ORDER, Listed, lists_of, of_order_one
-from fsl_num.claims.words import Setting, Where, joined
-from fsl_num.model import Model
-from fsl_num.simulate.regression import Regression
+from fsl_num.claims.words import Setting, joined
 from fsl_num.validation import Array
 from fsl_sym.proof import Formula, Hypothesis, Property
 from fsl_sym.symbols import beta, s
@@ -40,7 +38,6 @@ def _positive(matrix: Array) -> bool:
     return _symmetric(matrix) and bool(np.linalg.eigvalsh(matrix)[0] >= -ENTRIES * np.abs(matrix).max())
 
 
-_EIGENVALUES: Final = "the eigenvalues of "
 ORDER_ONE: Final = math.log(10.0)
 """Of the logarithm of a quantity of order 1."""
 
@@ -107,8 +104,10 @@ def _contradicted(
     for letter, value in (pair for instance in instances for pair in instance.items()):
         if np.ndim(value) == 2:
             matrices.setdefault(str(letter), []).append(value)
-    if letter := _unlike_defined(claim, instances, sample):
-        yield letter, f"{letter} is something else where the claim is measured than its definition says"
+    for definition, holds in tried(claim, sample, instances).items():
+        if holds is False:
+            why = "is something else where the claim is measured than its definition says"
+            yield definition.text, f"{definition.names[0]} {why}"
     settled = {hypothesis.of.name for hypothesis in claim.hypotheses if isinstance(hypothesis, Setting)}
     for name, kinds in words.items():
         if name not in settled:
@@ -135,52 +134,6 @@ def _contradicted(
                 reached.said.setdefault(f"{quantity}{OF_ORDER}", set())
         if not _holds(hypothesis, matrices, instances, or_unnamed=or_unnamed):
             yield hypothesis, f"{hypothesis} is assumed, and does not hold for matrices that are measured"
-
-
-def _of_model(sample: Sample) -> dict[str, float]:
-    """The third feature of the model: lambda_j, and as theta_j what definitions call theta_j^2; no task has s = 0."""
-    if sample.s == 0:
-        return {}
-    problem = Regression(Model(*sample.point, 3, 0.0), features=3)
-    own = {"lambda_j": float(problem.eigenvalues[2]), "theta_j": float(problem.theta[2] ** 2)}
-    return {"j": 3.0, "s": sample.point[0], "beta": sample.point[1], **own}
-
-
-def _unlike_defined(claim: Claim, instances: Sequence[Mapping[Any, Any]], sample: Sample) -> str:
-    """The first letter whose definition is an equation that an instance contradicts; "" where there is none."""
-    every = [known for known in claim.hypotheses if isinstance(known, Where)]
-    model = _of_model(sample)
-    for instance in (*instances, *({**model, **where.measured(sample)} for where in every)):
-        known = {str(letter).replace("\\", ""): value for letter, value in instance.items()}
-        for where in every:
-            for names, meaning in where.defined:
-                if len(names) == 1 and not _is_defined(where, names[0], meaning.partition(" with ")[0], known):
-                    return names[0]
-    return ""
-
-
-def _is_defined(where: Where, name: str, meaning: str, known: dict[str, Any]) -> bool:
-    """Whether a letter has the value that its definition says, as far as that is known; what is defined is known."""
-    given, argument = known.get(name), re.search(rf"(?<!\w){name}\((\w)\) (?:is|are|=)", where)
-    places: tuple[Any, ...] = (1, 2, 3) if meaning.startswith(_EIGENVALUES) else (0.5, 2.0, 30.0)
-    if callable(given) and argument is not None:
-        values = [_value_at(meaning, known, argument[1], place) for place in places]
-        return None in values or bool(np.allclose([float(given(place)) for place in places], values, SAME))
-    value = value_of(meaning, known)
-    if value is None:
-        return True
-    given = known.setdefault(name, value)
-    return callable(given) or (
-        np.shape(given) == np.shape(value) and bool(np.allclose(given, value, SAME, SAME * np.abs(value).max()))
-    )
-
-
-def _value_at(meaning: str, known: Mapping[str, Any], argument: str, place: Any) -> Any:
-    """What a function is at a place; of a matrix the eigenvalue of that number, None where it is not known."""
-    if not meaning.startswith(_EIGENVALUES):
-        return value_of(meaning, {**known, argument: place})
-    matrix = value_of(meaning.removeprefix(_EIGENVALUES), known)
-    return None if matrix is None or len(matrix) < place else float(np.linalg.eigvalsh(matrix)[-place])
 
 
 def _holds(

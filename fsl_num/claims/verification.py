@@ -12,7 +12,7 @@ from typing import Any
 
 from fsl_num.claims.agreement import unlike
 from fsl_num.claims.claim import Claim, Sample
-from fsl_num.claims.definitions import undefined
+from fsl_num.claims.definitions import undefined, untried
 from fsl_num.claims.directions import combined_mutants
 from fsl_num.claims.hypotheses import bare, unvaried, violated
 from fsl_num.claims.outside import contradiction, unmeasured_end
@@ -198,7 +198,7 @@ def _verify_samples(
             raise NothingCompared(f"{nothing} has no entries at s = {sample.s}, beta = {sample.beta}")
         fault = violated(claim, sample, measured, reached) or unlike_measured(claim, sample, measured, reached)
         if not fault and reached is not None and sample is samples[0]:  # one point of a regime shows it
-            fault = unlike(claim, sample, statement) or undefined(claim)
+            fault = unlike(claim, sample, statement) or undefined(claim) or untried(claim, sample)
         if fault:
             raise ValueError(fault)
         checked.append((sample, statement, bare(measured)))

@@ -10,38 +10,51 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 _DEFINITION: Final = re.compile("(.+?) (?:is|are|=) (.+)")
 _NAME: Final = re.compile(r"([(]?[A-Za-z][\w~'{}]*(?:[-+]|[)]\^\{-1\})?)(?:[(^].*)?")
 
 
+class Definition(NamedTuple):
+    """Letters and what they are: ``names`` of the letters in the ``sides`` that are defined, mu in mu(j); its text."""
+
+    names: tuple[str, ...]
+    sides: tuple[str, ...]
+    meaning: str
+    text: str
+
+
 class Where(str):
     """What letters stand for, "E is the excess risk at v; R = H^(1/2)": no hypothesis.
 
-    ``defined``: the letters of each definition, as the text names them, and what they are; ValueError for other words.
+    ``defined``: its definitions; ValueError for other words. ``measured``: what its letters are in measurements at a
+    sample, numbers, matrices or functions, and what is measured of things that the text names in words.
 
-    >>> Where("mu(j) and nu are the eigenvalues of A, in turn; R = H^(1/2)").defined
-    ((('mu', 'nu'), 'the eigenvalues of A, in turn'), (('R',), 'H^(1/2)'))
+    >>> for definition in Where("mu(j) and nu are the eigenvalues of A, in turn; R = H^(1/2)").defined:
+    ...     print(*definition[:3])
+    ('mu', 'nu') ('mu(j)', 'nu') the eigenvalues of A, in turn
+    ('R',) ('R',) H^(1/2)
     """
 
-    defined: tuple[tuple[tuple[str, ...], str], ...]
+    defined: tuple[Definition, ...]
     measured: Callable[[Any], Mapping[str, Any]]
 
     def __new__(cls, text: str, measured: Callable[[Any], Mapping[str, Any]] = lambda sample: {}) -> Where:
-        """The text, read, and what its letters are in measurements at a sample: numbers, matrices or functions."""
+        """The text, read, and what measures its letters."""
         where = super().__new__(cls, text)
         where.measured = measured
         where.defined = tuple(map(_definition, text.split("; ")))
         return where
 
 
-def _definition(clause: str) -> tuple[tuple[str, ...], str]:
+def _definition(clause: str) -> Definition:
     read = _DEFINITION.fullmatch(clause)
-    letters = [_NAME.fullmatch(name) for name in re.split(", (?![^(]*[)])| and ", read[1])] if read else []
+    sides = re.split(", (?![^(]*[)])| and ", read[1]) if read else []
+    letters = [_NAME.fullmatch(side) for side in sides]
     if read is None or None in letters:
         raise ValueError(f"{clause!r} defines no letters: write 'E is the excess risk; R = H^(1/2)'")
-    return tuple(letter[1] for letter in letters if letter), read[2]
+    return Definition(tuple(letter[1] for letter in letters if letter), tuple(sides), read[2], clause)
 
 
 class Assumed(str):

@@ -17,6 +17,7 @@ from fsl_num.claims.words import Where
 from fsl_num.paper.empirical_laws import measurements
 from fsl_num.paper.empirical_laws.formulas import L, kappa
 from fsl_num.paper.empirical_laws.loops import intrinsic_times
+from fsl_num.paper.empirical_laws.multi_power_law import multi_power
 from fsl_num.paper.hypotheses import SCHEDULES, located
 from fsl_sym import ansatz
 from fsl_sym.ansatz import c, clock, i, k, rate, x
@@ -111,21 +112,38 @@ def _ansatz_statement(sample: Sample) -> Sharp:
     return Sharp(_ansatz_loop(sample), measurements.ONE_PASS, wrong)
 
 
+def _both(count: int, gamma: float) -> tuple[float, float]:
+    """The reductions of the ansatz without its signal and of the Multi-Power Law, of one schedule."""
+    rates = measurements.linear_wsd(count)
+    rates *= measurements.WHOLE / rates.sum()
+    times, drops = np.cumsum(rates), -np.diff(rates)
+    since = times[-1] - times[1:], times[-1] - times[:-1]
+    first, second = (float(drops @ (1.0 - (1.0 + measurements.SCALE * time) ** -gamma)) for time in since)
+    return first, second
+
+
+def _two_laws(sample: Sample) -> dict[str, Any]:
+    """Both reductions, and each by the loops of its law; of the ansatz what a level of 1 adds."""
+    gamma, rates = 1.0 - 1.0 / sample.point[1], measurements.linear_wsd(64)
+    rates = (rates * measurements.WHOLE / rates.sum()).tolist()
+    first, second = _both(64, gamma)
+    levels = [ansatz_reduction(rates, rates[0], level, sample.point[0], measurements.SCALE, gamma) for level in (0, 1)]
+    return {"LRD": first, "LD": second, "the reduction of the ansatz without its signal": levels[1] - levels[0],
+            "the reduction of the Multi-Power Law": multi_power(rates, measurements.SCALE, gamma)}  # fmt: skip
+
+
+LAWS: Final = Where(
+    "LD is the reduction of the Multi-Power Law; LRD is the reduction of the ansatz without its signal", _two_laws
+)
+
+
 def _near_rays(sample: Sample) -> list[Ray]:
     """How far the ansatz without its signal is from the Multi-Power Law with kappa' = 0, relative to the reduction."""
     gamma = 1.0 - 1.0 / sample.point[1]
     counts = np.array([2.0**j for j in range(9, 17)])
     values = []
     for count in counts:
-        rates = measurements.linear_wsd(int(count))
-        rates *= measurements.WHOLE / rates.sum()
-        times = np.cumsum(rates)
-        drops = -np.diff(rates)
-        shares = [
-            1.0 - (1.0 + measurements.SCALE * since) ** -gamma
-            for since in (times[-1] - times[1:], times[-1] - times[:-1])
-        ]
-        ansatz_value, multi_power = (float(drops @ share) for share in shares)
+        ansatz_value, multi_power = _both(int(count), gamma)
         values.append(math.log((multi_power - ansatz_value) / multi_power))
     scale = np.log(counts)
     return [Ray("WSD, linear decay", scale, {"K": scale}, np.array(values))]
@@ -142,7 +160,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "eqn: fsl-ansatz/nearly-multi-power", "eqn: fsl-ansatz", 240, "nearly equivalent to the Multi-Power Law",
-        NEARLY, (Where("LD is the Multi-Power Law; LRD is the reduction by decay of the ansatz"),
+        NEARLY, (LAWS,
          measurements.LINEAR_WSD,
          "T(k) = 200", "512 <= K <= 65536"),
         located({"T(k)": measurements.WHOLE, SCHEDULES.name: "linear-wsd"})(_near_rays),

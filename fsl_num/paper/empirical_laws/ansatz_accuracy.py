@@ -61,10 +61,20 @@ PRINTED: Final = _near(
     rate(1) * _last - Sum(_drop * (sigma**2 + (1 + clock(i)) ** -s) * _gone(_whole - clock(i)), (i, 2, k))
 )
 CORRECTED: Final = _near(_last * (rate(1) * _gone(_whole) - Sum(_drop * _gone(_whole - clock(i - 1)), (i, 2, k))))
+
+
+def _clocked(sample: Sample) -> dict[str, Any]:
+    """The clock of a cosine, its rates, and what the noise is integrated with, near the end of a step."""
+    rates = _named_rates("cosine", COUNTS[0])
+    time = np.append(0.0, np.cumsum(rates))
+    held = lambda t: float(rates[np.searchsorted(time, t) - 1])  # noqa: E731
+    return {"T": by_step(time, 0), "eta": by_step(rates), "gamma": held, "i": 4, "t": time[4] - 0.1 * rates[3]}
+
+
 HYPOTHESES = (
     POWERS,
     at_most(s, 1 - 1 / beta),
-    Where("gamma is eta_i from T(i-1) to T(i); T(i) = eta_1 + ... + eta_i"),
+    Where("gamma(t) is eta(i) with T(i - 1) < t < T(i); T(i) is T(i - 1) + eta(i)", _clocked),
     SCHEDULES(*NAMES),
     "sigma = 0 and 3",
     f"K = {joined(COUNTS)}",
@@ -155,7 +165,8 @@ def _near_instances(at: str, sample: Sample) -> list[dict[Any, Any]]:
         rates, point = _named_rates(name, steps), (name, steps, noise)
         signal = float(rates.sum()) ** -sample.point[0]
         instances.append({
-            c: SCALE, k: steps, sigma: math.sqrt(noise), rate: by_step(rates), clock: by_step(np.cumsum(rates)),
+            c: SCALE, k: steps, sigma: math.sqrt(noise), rate: by_step(rates),
+            clock: by_step(np.append(0.0, np.cumsum(rates)), 0),
             _NOISE: _functional(point, *sample.point) - signal,
             (PRINTED if at == "the drop" else CORRECTED).right: ansatz_value(sample, at=at)(point) - signal,
         } | ({_effective: lambda time: PEAK} if name == "constant" else {}))  # fmt: skip

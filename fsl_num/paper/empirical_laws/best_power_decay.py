@@ -17,11 +17,13 @@ from fsl_num.claims.words import Where
 from fsl_num.design import best_rates, blocks, closed_form, functional_objective
 from fsl_num.design.objectives import NOISE
 from fsl_num.functional import noise_functional
+from fsl_num.gauss_rules import legendre_rule
 from fsl_num.model import Model
 from fsl_num.paper.empirical_laws.formulas import POWER, peak, share
 from fsl_num.paper.empirical_laws.measurements import FITTED_STEPS
 from fsl_num.paper.hypotheses import INFINITE, located, of_infinite_size
 from fsl_num.schedules import PowerDecay
+from fsl_num.spectrum import forgetting_kernel
 from fsl_sym import ansatz
 from fsl_sym.ansatz import c, rate
 from fsl_sym.proof import AllOf, equals, less, same_order
@@ -39,7 +41,6 @@ SHAPE: Final = {
 """The best schedule under a bound on the rate: its loss, the share of decaying steps, its last and largest rate."""
 _noise, _p = Function("N"), Symbol("p", positive=True)
 POWER_DECAY: Final = same_order(_noise(a, K, _p), a * a**-POWER * K**-POWER)
-FUNCTIONAL = Where("E is T^-s and the noise of labels alone; K(t) = (1 + c t)^-(2 - 1/beta)")
 STEP_DECADES = np.linspace(10.0, 100.0, 19)
 
 
@@ -101,6 +102,49 @@ def _optimum(sample: Sample) -> Sharp:
     return Sharp(least(), lambda count: ((2.0 * beta - 1.0) * math.log(10.0) / count) ** 2 / 24.0, wrong, off=0.05)
 
 
+def _held(sample: Sample) -> dict[str, Any]:
+    """At the rate 1 what is made least, and the kernel: how fast its noise grows with the time."""
+    objective, (own, capacity) = functional_objective(*sample.point), sample.point
+
+    def loss(time: float) -> float:
+        return float(objective(np.ones(1), np.array([time]))[0])
+
+    def kernel(time: float, step: float = 1e-4) -> float:
+        ends = (loss(end) - end**-own for end in (time + step, time - step))
+        return float(np.subtract(*ends) / (2.0 * step) / (NOISE * (1.0 - 1.0 / capacity)))
+
+    noise = -NOISE * math.expm1((1.0 / capacity - 1.0) * math.log1p(30.0))
+    return {"E": loss(30.0), "T": 30.0, "s": own, "the noise of labels alone": noise, "K": kernel, "c": 1.0,
+            "beta": capacity}  # fmt: skip
+
+
+def _shape(sample: Sample) -> dict[str, Any]:
+    """The ends of the closed form, and its rates from the first step to the last."""
+    form, capacity = closed_form(*sample.point, FITTED_STEPS), sample.point[1]
+    left = np.append(np.geomspace(FITTED_STEPS, 1.0, 50), 0.0)
+    rates = form.last * (1.0 + form.last * left / (2.0 * capacity)) ** (2.0 * capacity - 1.0)
+    below = 2.0 * capacity / form.last * ((form.peak / form.last) ** (1.0 / (2.0 * capacity - 1.0)) - 1.0)
+    return {"K": FITTED_STEPS, "eta": lambda step: {FITTED_STEPS: form.last}[step], "eta_max": form.peak,
+            "w": form.decay_steps / FITTED_STEPS, "the share of the steps below eta_max": below / FITTED_STEPS,
+            "the rates": np.minimum(rates, form.peak)}  # fmt: skip
+
+
+def _kept(sample: Sample) -> dict[str, Any]:
+    """N, and the integral over the steps of which it is one."""
+    power, steps, peak_rate = 2.0 * sample.point[1] - 1.0, 1e2, 0.1
+    plan = PowerDecay(peak=peak_rate, steps=steps, power=power)
+    points, weights = legendre_rule(400)
+    share = 0.5 * (points + 1.0)  # of the steps, left
+    left, rates = peak_rate * steps / (power + 1.0) * share ** (power + 1.0), peak_rate * share**power
+    noise = 0.5 * steps * float(weights @ (forgetting_kernel(left, sample.point[1]) * rates**2))
+    value = noise_functional(Model(*sample.point, math.inf, 1.0), plan, rtol=1e-9).value
+    return {"N": lambda a, K, p: value, "a": peak_rate, "K": steps, "p": power, "the noise of a (1 - tau/K)^p": noise}
+
+
+FUNCTIONAL: Final = Where("E is T^-s + (the noise of labels alone); K(t) = (1 + c t)^-(2 - 1/beta)", _held)
+KEPT: Final = Where("N(a, K, p) is the noise of a (1 - tau/K)^p", _kept)
+
+
 def _closed_rates(sample: Sample) -> list[dict[Any, Any]]:
     """The last rate, that at which the decay begins, and the first one, of the shape whose loss is judged."""
     shape = closed_form(*sample.point, FITTED_STEPS)
@@ -122,7 +166,8 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eqn: FSL-optimization/regimes", "eqn: FSL-optimization", 1583, "when the optimal schedule is WSD-like",
         AllOf(tuple(SHAPE.values())),
-        (Where("w is the share of decaying steps; eta(K) and eta_max are the last and the largest rate"),
+        (Where("w is the share of the steps below eta_max; eta(K) is the last of the rates; "
+               "eta_max is the largest of the rates", _shape),
          FUNCTIONAL, "1e10 <= K <= 1e100"),
         shape_rays, lambda sample: Joint({name: order_statement(formula, sample) for name, formula in SHAPE.items()}),
         depends=("eqn: FSL-optimization/closed-form",), role="own", family="optimum",
@@ -132,7 +177,7 @@ CLAIMS: tuple[Claim, ...] = (
         "eqn: FSL-optimization/power-decay", "eqn: FSL-optimization", 1583,
         "the noise of a power decay has no logarithm",
         POWER_DECAY,
-        (Where("N(a, K, p) is the noise of a (1 - tau/K)^p"), less(beta - 1, _p), Where("lambda_j = j^-beta"), INFINITE,
+        (KEPT, less(beta - 1, _p), Where("lambda_j = j^-beta"), INFINITE,
          "1e-12 <= a <= 0.1", "1e4 <= K <= 1e24"),
         of_infinite_size(power_decay_rays),
         beyond=lambda sample: {"p = (beta - 1)/2": of_infinite_size(partial(power_decay_rays, slow=True))(sample)},

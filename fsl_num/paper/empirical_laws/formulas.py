@@ -11,6 +11,7 @@ from typing import Any, Final
 from sympy import Derivative, Expr, Function, Integral, Sum, Symbol
 
 from fsl_num.claims.words import Where
+from fsl_num.paper.empirical_laws.measurements import noise_source
 from fsl_num.paper.model.formulas import continuous
 from fsl_sym.ansatz import c, clock, end, k, kernel, past, phi, rate, source, v, whole
 from fsl_sym.proof import AllOf, Formula, Hypothesis, equals, everywhere
@@ -21,7 +22,12 @@ Stated = tuple[Formula | AllOf, tuple[Hypothesis | str, ...]]
 POWER: Final = 1 - 1 / beta
 j = Symbol("j", integer=True, positive=True)
 r = Symbol("r", nonnegative=True)
-GAIN = Where("g(t) is sigma^2 + e(t)")
+GAIN = Where(
+    "g(t) is sigma^2 + e(t)",
+    lambda sample: {
+        "g": noise_source(sample.point[0], 9.0), "e": noise_source(sample.point[0], 0.0), "sigma": 3.0, "t": 2.0
+    },
+)  # fmt: skip
 CLOCK: Final[tuple[Hypothesis | str, ...]] = (
     everywhere(equals(Derivative(clock(v), v), phi(v)), v),
     equals(clock(0), 0),

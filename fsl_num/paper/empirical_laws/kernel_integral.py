@@ -45,7 +45,6 @@ MODEL_KERNEL: Final = AllOf((same_order(_gone(_soon), _soon), same_order(1 - _go
 _early, _late = Symbol("t_i", positive=True), Symbol("t_k", positive=True)
 _FROZEN = Integral(kernel(_late - z) * e(z - 1), (z, _early, _late)) / Integral(kernel(_late - z), (z, _early, _late))
 AT_THE_DROP, AT_THE_END = (same_order(_FROZEN, time**-s) for time in (_early, _late))
-DROPS = Where("t_i = 1 + T(i); t_k = 1 + T(k)")
 
 
 def model_kernel_rays(sample: Sample) -> dict[str, Any]:
@@ -141,10 +140,34 @@ def _mean_signal(low: float, length: float, s: float, beta: float) -> float:
     return (late + early) / whole
 
 
+_FIRST, _LAST = 1.0, 5.0
+"""T(i) and T(k) of an instance."""
+
+
+def _times(sample: Sample) -> dict[str, Any]:
+    """Those of the ray where T(i) is T(k)/2, as far as its first place says."""
+    ray = frozen_rays(sample)[1]
+    early, late = (math.exp(ray.logs[name][0]) for name in ("t_i", "t_k"))
+    whole = 10.0 ** measurements.DECADES[0]
+    return {"t_i": early, "t_k": late, "T(i)": whole / 2.0, "T(k)": whole}
+
+
+def _length(sample: Sample) -> dict[str, Any]:
+    """x of which the kernel's share is the one measured."""
+    (first, last), share = _kernel_points(sample)[4]
+    power = 1.0 - 1.0 / sample.point[1]
+    x_of_share = math.expm1(-math.log1p(-share) / power) / measurements.SCALE
+    return {"x": x_of_share, "T(i)": first, "T(k)": last}
+
+
+DROPS = Where("t_i = 1 + T(i); t_k = 1 + T(k)", _times)
+LENGTH = Where("x is T(k) - T(i); T is T(k)", _length)
+
+
 def _frozen(sample: Sample) -> list[dict[Any, Any]]:
     """The mean of the signal between two times, and what it is made of."""
     own, capacity = sample.point
-    return [{_FROZEN: _mean_signal(1.0, 4.0, own, capacity), _early: 2.0, _late: 6.0,
+    return [{_FROZEN: _mean_signal(_FIRST, _LAST - _FIRST, own, capacity), _early: 1.0 + _FIRST, _late: 1.0 + _LAST,
              e: measurements.noise_source(own, 0.0), kernel: measurements.decay_kernel(capacity)}]  # fmt: skip
 
 
@@ -176,7 +199,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         f"{LABEL}/kernel-integral", LABEL, 1498, "the integral of the kernel, as printed",
-        KERNEL_PRINTED, (measurements.POWERS, Where("T is T(k); x is T(k) - T(i)")),
+        KERNEL_PRINTED, (measurements.POWERS, LENGTH),
         _kernel_points, lambda sample: Sharp(_kernel_as_printed(sample), lambda pair: measurements.QUADRATURE),
         mends={Integral(power_kernel_at(past), (past, T - x, T)): Integral(power_kernel_at(past), (past, 0, x))},
         corrected_by=f"{LABEL}/kernel-integral/corrected",
@@ -186,7 +209,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         f"{LABEL}/kernel-integral/corrected", LABEL, 1498, "the integral of the kernel",
-        KERNEL_INTEGRAL, (measurements.POWERS, Where("T is T(k); x is T(k) - T(i)")),
+        KERNEL_INTEGRAL, (measurements.POWERS, LENGTH),
         _kernel_points, _kernel_corrected, derive=ansatz.kernel_integral, role="corrected",
         family="kernel-integral",
     ),

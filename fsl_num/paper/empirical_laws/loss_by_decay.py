@@ -85,6 +85,12 @@ def _printed_letters(sample: Sample) -> list[dict[Any, Any]]:
              whole: measurements.plan("cosine", measurements.STEPS).total_intrinsic_time}]  # fmt: skip
 
 
+def _by_decay(sample: Sample) -> dict[str, Any]:
+    """The reduction as it is judged, integrated by parts, and as it is defined."""
+    defined = measurements.named_value("reduction as defined", "cosine", 9.0, *sample.point)
+    return {"LRD": _printed_letters(sample)[0][REDUCTION], "the reduction by decay of the schedule": defined}
+
+
 def _loss_corrected(sample: Sample) -> Sharp:
     right = {"signal": 1.0, "held at the first rate": 1.0, "reduction by parts": -1.0}
     wrong = {
@@ -130,8 +136,8 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eq:numerical_LRD_form", "eq:numerical_LRD_form", 1471, "the loss as signal less the reduction by decay",
         LOSS_PRINTED,
-        (measurements.POWERS, measurements.ALL_SMOOTH, Where("LRD is the reduction by decay of the schedule"),
-         INFINITE),
+        (measurements.POWERS, measurements.ALL_SMOOTH,
+         Where("LRD is the reduction by decay of the schedule", _by_decay), INFINITE),
         of_infinite_size(_loss), _loss_as_printed,
         corrected_by="eq:numerical_LRD_form/corrected", family="ansatz-quadrature", instances=_printed_letters,
         quoted=r"\cE_k \eqsim \frac{1}{T(k)^s} + M^{-s\beta} - \mathrm{LRD}(k)",

@@ -32,7 +32,6 @@ from fsl_sym.proof import equals
 from fsl_sym.symbols import C, lam
 
 LABEL = "sub:empirical_fitting_of_llm_pre_training_loss_trajectory"
-DROP = Where("d(j) is the drop eta_(j-1) - eta_j")
 _DOUBLE = Sum(Sum(drop(j) * lam ** (i - j), (j, 2, i)), (i, 2, k))
 MOMENTUM: Final = equals(L, L0 + A * GONE_BY**-kappa - C * _DOUBLE)
 MOMENTUM_DROPS: Final = equals(_DOUBLE, Sum(drop(j) * (1 - lam ** (k - j + 1)) / (1 - lam), (j, 2, k)))
@@ -69,9 +68,12 @@ def _momentum_instances(sample: Sample) -> list[dict[Any, Any]]:
     for (name, count, decay), loss in _momentum():
         if count < LONG:
             rates = long_rates(name)
-            own = {rate: by_step(rates), drop: by_step((-np.diff(rates)).tolist(), 2)}
+            own = {rate: by_step(rates), drop: by_step([0.0, *(-np.diff(rates)).tolist()])}
             instances.append({**known, **own, L: loss, k: count, lam: decay})
     return instances
+
+
+DROP: Final = Where("d(j) is eta(j - 1) - eta(j)", lambda sample: _momentum_instances(sample)[0])
 
 
 def _momentum_loop(start: int = 2, extra: int = 0, sign: float = 1.0, last: int = 0) -> Value:

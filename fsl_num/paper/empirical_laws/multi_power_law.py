@@ -32,7 +32,7 @@ _LABEL_NOISE = rate(0) * Integral(_SHARES, (u, 0, left(0))) - Sum(
 LEFT: Final[tuple[Hypothesis | str, ...]] = (
     equals(left(k), 0),
     *continuous("R", "eta"),
-    Where("R(i) = eta_(i+1) + ... + eta_k is the intrinsic time left after step i"),
+    Where("R(i) is eta(i + 1) + R(i + 1)", lambda sample: _step_instances(sample)[0]),
     Where("eta_0 is free: with eta_0 = eta_1 the sum begins at 2"),
 )
 _SINCE_STEP = Sum(rate(j), (j, i, k))

@@ -25,7 +25,25 @@ from fsl_sym.symbols import B, K
 LABEL = "appendix:llm_pre-training"
 _REDUCTION = Symbol("LRD")
 _LAST_LINE = -Integral(Derivative(phi(r), r) * noise_from(clock(r)), (r, 0, end)) / B
-_AFTER = (Where("G(i) is the integral of K(T(k) - t) g(t) from T(i) to T(k)"), GAIN)
+
+
+def _gone(sample: Sample) -> dict[str, Any]:
+    """G of ten steps, and of what it is the integral."""
+    rates, after, exact, _ = _discretised(10, sample, 9.0)
+    steps = {"eta": np.vectorize(measurements.by_step(rates)), "G": np.vectorize(measurements.by_step(after, 0))}
+    return {
+        **steps, "T": measurements.by_step(np.concatenate([[0.0], np.cumsum(rates)]), 0), "k": 10, "B": 1.0,
+        "LRD": exact, "K": measurements.decay_kernel(sample.point[1]),
+        "g": measurements.noise_source(sample.point[0], 9.0),
+    }  # fmt: skip
+
+
+def _late(sample: Sample) -> dict[str, Any]:
+    """The same near the end, where the integrand is smooth on the scale of what is left."""
+    return {**_gone(sample), "i": 9}
+
+
+_AFTER = (Where("G(i) is the integral over t from T(i) to T(k) of K(T(k) - t) g(t)", _late), GAIN)
 STEPS: Final[Stated] = (
     equals(
         rate(0) * gone(0) - Sum(rate(i) * (gone(i - 1) - gone(i)), (i, 1, k)),
@@ -36,7 +54,8 @@ STEPS: Final[Stated] = (
 _MISSED = same_order(1 - Sum((rate(i - 1) - rate(i)) * gone(i), (i, 1, k)) / (B * _REDUCTION), 1 / K)
 DISCRETISED: Final[Stated] = (
     _MISSED,
-    (Where("LRD is the reduction of the same steps, exactly"), *_AFTER),
+    (Where("LRD is the sum over i <= k of (eta(i - 1) - eta(i)) G(i - 1)/B",
+           lambda sample: {**_gone(sample), "i": np.arange(1, 11)}), *_AFTER),
 )
 
 

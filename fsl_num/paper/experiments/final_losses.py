@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from typing import Any, Final
 
 import numpy as np
 from sympy import Rational, Symbol
@@ -24,6 +25,7 @@ from fsl_num.paper.experiments.shared import (
     SIZE,
     STEPS,
     at_its_point,
+    law_by_pieces,
     setting_of,
 )
 from fsl_num.paper.hypotheses import SCHEDULES
@@ -103,11 +105,19 @@ def wsd_over_cosine(*peaks: float) -> Located:
     return Located(tuple(numbers.items()), setting_of(problem) | {"eta_max": np.array(peaks), "K": STEPS})
 
 
+def _at_the_end(sample: Sample) -> dict[str, Any]:
+    """The functional law of a short run, as it is measured and by its pieces."""
+    problem = Regression(Model(s=POINT[0], beta=POINT[1], size=math.inf, noise=NOISE))
+    law, pieces = (measured(problem, "wsd", PEAK, 100.0) for measured in (functional_risk, law_by_pieces))
+    return {"D": 100.0, "F": lambda budget: law, "the functional law at the end": pieces}
+
+
+AT_THE_END: Final = Where("F(D) is the functional law at the end", _at_the_end)
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "sec: experiments/final-losses", "sec: experiments", 1096, "the final losses of three schedules",
         AllOf((*OF_LAW, *BEST)),
-        (*HARD, "M = N = oo", Where("F(D) is the functional law at the end"), SCHEDULES("constant", "exp-decay", "wsd"),
+        (*HARD, "M = N = oo", AT_THE_END, SCHEDULES("constant", "exp-decay", "wsd"),
          equals(PEAK_RATE, Rational(1, 20)), equals(CONSTANT_RATE, PEAK_RATE / D ** Rational(1, 3)),
          at_least(D, 10**4)),
         final_losses, lambda sample: Ranges(FINAL, _WRONG_FINAL, formulas=(*OF_LAW, *BEST)), regimes=("hard",),

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 from sympy import Function, Symbol
 
 from fsl_num.claims.points import PAPER_POINT
+from fsl_num.experiments.final_loss import peak_parameters
+from fsl_num.gauss_rules import legendre_rule
+from fsl_num.schedules import schedule as make_schedule
 from fsl_num.simulate.regression import Regression
 
 Numbers = tuple[tuple[str, float], ...]
@@ -36,3 +40,19 @@ def setting_of(problem: Regression) -> dict[str, float]:
 def at_its_point(s: Any, beta: Any) -> tuple[Any, Any]:
     """The paper's own task, whatever is drawn."""
     return PAPER_POINT
+
+
+def law_by_pieces(problem: Regression, name: str, peak: float, budget: float) -> float:
+    """The functional law at the end, half of e(T) + int K(T - t) gamma(t) (e(t) + sigma^2) dt, from break to break.
+
+    For intrinsic times so short that each piece is smooth on the scale of the kernel.
+    """
+    plan = make_schedule(name, peak=peak, steps=budget, **peak_parameters(name, peak, budget))
+    model, end = problem.model, plan.total_intrinsic_time
+    points, weights = legendre_rule(200)
+    total, cuts = float(model.signal(end)), [0.0, *(cut for cut in plan.breaks if 0.0 < cut < end), end]
+    for low, high in pairwise(cuts):
+        times = low + 0.5 * (high - low) * (points + 1.0)
+        noise = model.kernel(end - times) * plan.gamma(times) * (model.signal(times) + float(model.noise))
+        total += 0.5 * (high - low) * float(weights @ noise)
+    return 0.5 * total

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from fsl_num.claims.claim import Sample
 from fsl_num.model import Model
 from fsl_num.spectrum import trace
@@ -29,6 +31,13 @@ def exact_problem(sample: Sample, size: int, stability: float, noise: int, horiz
                              for name, value in (("s", sample.s), ("beta", sample.beta))}  # fmt: skip
     rate: Any = Fraction(2.0 * stability / float(trace(float(sample.beta), size)))
     return Problem(Model(**exact, size=size, noise=noise), gamma=rate, horizon=horizon)
+
+
+def stability_of(sample: Sample) -> dict[str, Any]:
+    """A stability c, and the rate that is taken for it, of ten features."""
+    problem = exact_problem(sample, 10, 0.2, 1, 1e3)
+    eigenvalues = np.diag(np.arange(1.0, 11.0) ** -sample.point[1])
+    return {"c": 0.2, "gamma": problem.peak_gamma, "H": eigenvalues, "H_M": eigenvalues}
 
 
 def enclosed_risk(flint: Any, problem: Problem, times: Sequence[Fraction]) -> list[Any]:

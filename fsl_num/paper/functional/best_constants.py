@@ -32,6 +32,7 @@ from fsl_num.paper.hypotheses import (
 from fsl_num.paper.statements import Between, multiple_of, power_law
 from fsl_num.schedules import Constant
 from fsl_num.spectrum import trace
+from fsl_num.validation import Array
 from fsl_num.volterra import Problem, solve
 from fsl_num.volterra.mesh import mesh_equation
 from fsl_sym.best_constants import best_constant_derivations, resolvent_limit
@@ -59,12 +60,31 @@ def excess_at_constant_rate(
     s: float, beta: float, stability: float, noise: float, horizon: float, rtol: float
 ) -> float:
     """Excess risk over law for constant gamma and M infinite at the horizon."""
-    rate = 2.0 * stability / trace(beta)
-    model = Model(s, beta, math.inf, noise)
-    problem = Problem(model, gamma=rate, horizon=horizon)
-    plan = Constant(peak=rate, steps=horizon / rate)
-    law = functional_scaling_law(model, plan, rtol=rtol).total
-    return float(solve(problem, horizon, rtol=rtol).excess_risk[0]) / law
+    rate, model = _rate(beta, stability), Model(s, beta, math.inf, noise)
+    law = functional_scaling_law(model, Constant(peak=rate, steps=horizon / rate), rtol=rtol).total
+    return float(solve(Problem(model, gamma=rate, horizon=horizon), horizon, rtol=rtol).excess_risk[0]) / law
+
+
+def _rate(beta: float, stability: float) -> float:
+    """gamma, of infinitely many features."""
+    return float(2.0 * stability / trace(beta))
+
+
+def _quotients(sample: Sample) -> dict[str, Any]:
+    """The ratios at a time, and the terms of the law and the risk, each from its own sum, at c = 1/2."""
+    from scipy.special import zeta
+
+    s, beta = sample.point
+    known: dict[str, Any] = {"t": 30.0, "c": 0.5, "gamma": _rate(beta, 0.5), "tr(H)": float(zeta(beta))}
+    for name, words, noise in (("ratio_label", "label noise", LOUD), ("ratio_signal", "the signal", 0.0)):
+        model = Model(s, beta, math.inf, noise)
+        law = functional_scaling_law(model, Constant(peak=known["gamma"], steps=30.0 / known["gamma"]))
+        problem = Problem(model, gamma=known["gamma"], horizon=30.0)
+        terms = float(model.signal(30.0)) + 2.0 * (law.batch_noise + law.label_noise)
+        known |= {f"E of {words} alone": float(solve(problem, 30.0, rtol=1e-9).excess_risk[0]),
+                  f"the law of {words} alone": terms,
+                  name: lambda t, noise=noise: excess_at_constant_rate(s, beta, 0.5, noise, t, 1e-9)}  # fmt: skip
+    return known
 
 
 def limits(sample: Sample) -> list[tuple[dict[str, Any], float]]:
@@ -100,16 +120,36 @@ def resolvent_supremum(beta: float, size: float, stability: float, horizon: floa
     R solves the equation whose source is gamma K_M: that of the signal at s = 2 - 1/beta, without delta. Its part that
     delta_M leaves is taken out by linearity.
     """
+    gamma, resolvent, kernel = _resolvent(beta, size, stability, horizon)
+    return float((resolvent / (gamma * kernel)).max())
+
+
+def _resolvent(
+    beta: float, size: float, stability: float, horizon: float, at: Array | None = None
+) -> tuple[float, Array, Array]:
+    """gamma, and R and K_M at times up to the horizon."""
     s = 2.0 - 1.0 / beta
     gamma = 2.0 * stability / trace(beta, size)
     times = np.concatenate([np.geomspace(0.05, 50.0, 120), np.geomspace(60.0, max(horizon, 61.0), 60)])
-    times = times[times <= horizon]
+    times = times[times <= horizon] if at is None else at
     problem = Problem(Model(s=s, beta=beta, size=size, noise=0.0), gamma=gamma, horizon=horizon)
     louder = Problem(Model(s=s, beta=beta, size=size, noise=1.0), gamma=gamma, horizon=horizon)
     quiet, loud = (2.0 * solve(system, times, rtol=1e-10).excess_risk for system in (problem, louder))
     # loud - quiet is the noise that a source of size 1 leaves; delta_M is such a source besides itself.
     signal = quiet - problem.model.approximation_error * (1.0 + loud - quiet)
-    return float((signal / problem.model.kernel(times)).max())
+    return gamma, gamma * signal, np.asarray(problem.model.kernel(times))
+
+
+def _supremum(sample: Sample) -> dict[str, Any]:
+    """A for ten features, and at one time the equation of R."""
+    beta, size = sample.point[1], 10.0
+    gamma, resolvent, kernel = _resolvent(beta, size, RATES[0], 30.0)
+    model = Model(1.0, beta, size, 0.0)
+    return {
+        "A": resolvent_supremum(beta, size, RATES[0], 30.0), "u": 2.0, "gamma_max": gamma, "K_M": model.kernel,
+        "the quotients R(u)/(gamma_max K_M(u)) over u": resolvent / (gamma * kernel),
+        "R": lambda times: _resolvent(beta, size, RATES[0], 30.0, np.atleast_1d(times))[1].reshape(np.shape(times)),
+    }  # fmt: skip
 
 
 @lru_cache(maxsize=64)
@@ -229,12 +269,20 @@ def _parted(s: Any, beta: Any) -> tuple[Any, Any]:
     return (s if abs(s - end) >= Rational(1, 8) else end + Rational(1, 4)), beta
 
 
-RATIOS = Where("ratio_label and ratio_signal are 2 E over the law, with noise or signal alone; c is gamma tr(H)/2")
+RESOLVENT = Where(
+    "A is the largest of the quotients R(u)/(gamma_max K_M(u)) over u; "
+    "R(u) is gamma_max (K_M(u) + the integral over z from 0 to u of K_M(u - z) R(z))", _supremum
+)  # fmt: skip
+RATIOS = Where(
+    "ratio_label(t) is 2 (E of label noise alone)/(the law of label noise alone); "
+    "ratio_signal(t) is 2 (E of the signal alone)/(the law of the signal alone); c is gamma tr(H)/2",
+    _quotients,
+)
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "best-constants", "ineq: inf_sum", 732, "the best constants between the risk and the law",
         AllOf(OF_TWICE),
-        (MODEL, *VOLTERRA, Where("A is sup R(u)/(gamma_max K_M(u)) over u, R the resolvent"),
+        (MODEL, *VOLTERRA, RESOLVENT,
          "c = 0.2 and 0.45", "sigma^2 = 0 and 1e6", SCHEDULES("adversary"),
          exact_powers("R and K are those of whatever spectrum; the numbers are computed for these")),
         located({**every({"c": RATES, "sigma^2": NOISES}), SCHEDULES.name: "adversary"})(adversary),

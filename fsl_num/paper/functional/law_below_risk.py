@@ -22,7 +22,7 @@ from fsl_num.claims.records import Judgement
 from fsl_num.claims.statements import NothingCompared, WithoutExponents
 from fsl_num.claims.words import Where
 from fsl_num.paper.block_constants import exact_powers
-from fsl_num.paper.functional.balls import DIGITS, enclosed_risk, exact_problem, flint_or_none
+from fsl_num.paper.functional.balls import DIGITS, enclosed_risk, exact_problem, flint_or_none, stability_of
 from fsl_num.paper.functional.formulas import LAW
 from fsl_num.paper.hypotheses import MODEL, SCHEDULES, every, located, of_constant_rate
 from fsl_num.validation import Array
@@ -186,7 +186,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "best-constants/law-below", "ineq: inf_sum", 732, "the law is at most twice the risk",
         at_most(SUMS, 2 * E),
-        (MODEL, SCHEDULES("constant"), Where("c is gamma tr(H_M)/2"), "c = 0.2 and 0.9", "M = 4 and 12",
+        (MODEL, SCHEDULES("constant"), Where("c is gamma tr(H_M)/2", stability_of), "c = 0.2 and 0.9", "M = 4 and 12",
          "sigma^2 = 0, 1, 100",
          "t >= 1/1000", "t <= M^beta + 1",
          exact_powers("the terms are positive whatever the spectrum; balls decide it for these")),

@@ -14,9 +14,10 @@ from fsl_num.claims.hypotheses import NOTHING
 from fsl_num.claims.printed_terms import measured_terms
 from fsl_num.claims.statements import Direction, Equivalent, Statement
 from fsl_num.claims.words import Where
+from fsl_num.model import Model
 from fsl_num.paper.block_constants import UP_TO_CONSTANTS
 from fsl_num.paper.functional.formulas import LAW, MEASURED, POWERS, functional, risk_is
-from fsl_num.paper.functional.runs import STABILITY
+from fsl_num.paper.functional.runs import STABILITY, Run, records
 from fsl_num.paper.hypotheses import MODEL
 from fsl_num.validation import Array
 from fsl_sym.proof import Formula, at_most
@@ -25,9 +26,22 @@ from fsl_sym.symbols import beta as capacity
 from fsl_sym.symbols import s as difficulty
 
 FAMILY = "functional law of the first M features"
+SHOWN = 30.0
+"""The model size at which the letters of the law are tried."""
+
+
+def _approximation(sample: Sample) -> dict[str, Any]:
+    """What stands on the rays in the place of M^-(s beta), and what the first M features leave."""
+    logs = records(*sample.point, SHOWN, SHOWN, [Run("constant", 0.0)])[0]
+    model = Model(*sample.point, SHOWN, 0.0)
+    shown = np.exp(logs[MEASURED[M ** (-difficulty * capacity)]])
+    return {"M^-(s beta)": shown, "delta_M of infinitely many features": model.approximation_error}
+
+
+DELTA = Where("M^-(s beta) is delta_M of infinitely many features", _approximation)
 EXACT = (
     MODEL,
-    Where("M^-(s beta) is delta_M, of infinitely many features in all"),
+    DELTA,
     # a sum of j^-beta up to M is at least its first term and this integral, and the trace of a spectrum up to constants
     # half of the sum
     at_most(

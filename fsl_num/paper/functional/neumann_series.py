@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from sympy import Function, Rational, Sum, Symbol, oo, zeta
@@ -16,7 +16,7 @@ from fsl_num.claims.statements import Direction, Equivalent, Ray, Sharp
 from fsl_num.claims.words import Where
 from fsl_num.design.shapes import shape
 from fsl_num.paper.block_constants import AS_A_POWER, PERIOD, UP_TO_CONSTANTS, Constants, exact_powers, given_constants
-from fsl_num.paper.functional.balls import enclosed_risk, enclosed_sums, exact_problem, flint_or_none
+from fsl_num.paper.functional.balls import enclosed_risk, enclosed_sums, exact_problem, flint_or_none, stability_of
 from fsl_num.paper.functional.runs import bound, equation_up_to_constants
 from fsl_num.paper.hypotheses import MODEL, SCHEDULES, of_constant_rate
 from fsl_num.paper.statements import Between
@@ -207,11 +207,21 @@ def _steep(s: Any, beta: Any) -> tuple[Any, Any]:
     return max(s, Rational(5, 2) - 1 / raised), raised
 
 
+def _source(sample: Sample) -> dict[str, Any]:
+    """The solution, and the source of the equation, at a time and from the start."""
+    problem, known = _series_problem(sample), _powers(sample)[0]
+    model, times = problem.model, np.append(0.0, np.geomspace(1e-3, 1e3, 50))
+    g = float(model.approximation_error) + model.signal(times) + float(model.noise)
+    risk = float(solve(problem, problem.end, rtol=1e-11).excess_risk[0])
+    return {"t": known[t], "f": known[LOSS], "the excess risk at t": risk, "g_max": known[_largest], "g": g}
+
+
+SOURCE: Final = Where("f(t) is 2 (the excess risk at t); g_max is the largest of g", _source)
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "ineq: inf_sum", "ineq: inf_sum", 732, "the solution as a series of powers of T",
         SERIES,
-        (MODEL, SCHEDULES("constant"), Where("f is twice the excess risk; c is gamma tr(H)/2; g_max is sup g"),
+        (MODEL, SCHEDULES("constant"), Where("c is gamma tr(H)/2", stability_of), SOURCE,
          "c = 0.2", "t = 1000, M = 50", "n = 2, 4 and 8",
          exact_powers("the series is that of whatever kernel; balls hold its sum for these")),
         of_constant_rate(series), _series, instances=_powers, derive=supersolutions,

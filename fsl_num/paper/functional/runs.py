@@ -22,9 +22,11 @@ from fsl_num.claims.statements import Ray
 from fsl_num.claims.words import Where
 from fsl_num.design.shapes import SHAPES, shape
 from fsl_num.design.worst import worst_schedule
+from fsl_num.model import Model
 from fsl_num.paper.block_constants import PERIOD, Constants, given_constants
 from fsl_num.paper.block_spectra import block_modes
 from fsl_num.validation import Array
+from fsl_num.volterra import Problem, Spectrum, solve
 from fsl_num.volterra.mesh import MeshEquation, equation_of_modes, gaussian_parts, infinite_parts, mesh_equation
 
 STABILITY = 0.05
@@ -94,8 +96,16 @@ def stability_and_rate(sample: Sample) -> dict[str, Any]:
     return {"c": STABILITY, "gamma_max": bound(equation), "H_M": np.diag(np.arange(1.0, size + 1.0) ** -beta)}
 
 
+def _feedback(sample: Sample) -> dict[str, Any]:
+    """rho_- and rho_+ of the equation solved: f' = (gamma rho - 2) f for one feature of lambda = 1 without noise."""
+    gamma, times = 0.1, np.array([1.0, 2.0])
+    problem = Problem(Model(noise=0.0, spectrum=Spectrum([1.0], [1.0], 0.0)), gamma=gamma, horizon=2.0)
+    slopes = np.log(2.0 * solve(problem, times, rtol=1e-10).excess_risk) / times
+    return dict(zip(("rho_-", "rho_+"), (slopes + 2.0) / gamma, strict=True))
+
+
 VOLTERRA = (
-    Where("rho_- and rho_+ are 1, as in the Volterra equation"),
+    Where("rho_- and rho_+ are 1", _feedback),
     Where("c is gamma_max tr(H_M)/2", stability_and_rate),
 )
 """The equation for one constant of hypercontractivity, at rates up to gamma_max."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from sympy import Function, Integral, Rational, Sum, Symbol, oo
@@ -13,11 +14,12 @@ from fsl_num.claims.words import Where
 from fsl_num.design.shapes import shape
 from fsl_num.paper.block_constants import UP_TO_CONSTANTS, given_constants
 from fsl_num.paper.functional.formulas import GAMMA
+from fsl_num.paper.functional.laws import DELTA
 from fsl_num.paper.functional.runs import equation_up_to_constants
 from fsl_num.paper.hypotheses import FEATURES, MODEL
 from fsl_num.paper.statements import Between, multiple_of
 from fsl_num.validation import Array
-from fsl_num.volterra.mesh import gaussian_march
+from fsl_num.volterra.mesh import gaussian_march, mesh_equation
 from fsl_sym.proof import AllOf, at_most
 from fsl_sym.spectrum import forgetting_kernel, signal
 from fsl_sym.symbols import M, beta, j, s, sigma, t, z
@@ -30,6 +32,9 @@ EQUATION = (
 )  # fmt: skip
 """The right side of the Volterra equation."""
 CLOSURE = (at_most(EQUATION / 2, RISK(t)), at_most(RISK(t), 2 * EQUATION))
+
+_LARGEST = 0.8
+"""gamma tr(H) of the largest rate of several features."""
 
 
 @lru_cache(maxsize=64)
@@ -46,7 +51,7 @@ def closure_ratios(sample: Sample) -> Located:
     for constants, size, horizon in (*runs, *up_to_constants):
         equation = equation_up_to_constants(constants, s, beta, size, horizon)
         # Stable: sum gamma lambda_j/(2 - gamma lambda_j) < 1 (0.998 for M = 1, at most 0.7 for the others).
-        for gamma in (1e-6, 0.1, (0.999 if size == 1.0 else 0.8) / equation.trace):
+        for gamma in (1e-6, 0.1, (0.999 if size == 1.0 else _LARGEST) / equation.trace):
             for name in ("constant", "burst then zero"):
                 gammas = gamma * shape(name, equation)
                 march = gaussian_march(equation, [gammas])[:, 0, :]
@@ -58,6 +63,12 @@ def closure_ratios(sample: Sample) -> Located:
                     letters.append((size, gamma * equation.trace, noise))
     named = dict(zip(("M", "c", "sigma^2"), np.transpose(letters), strict=True))
     return Located(tuple(ratios), {**named, FEATURES.name: "gaussian"})
+
+
+def _last_rate(sample: Sample) -> dict[str, Any]:
+    """The largest rate of 30 features, and its c."""
+    equation, eigenvalues = mesh_equation(*sample.point, 30.0, 1.0), np.arange(1.0, 31.0) ** -sample.point[1]
+    return {"c": _LARGEST, "gamma": _LARGEST / equation.trace, "H": np.diag(eigenvalues)}
 
 
 def _closure_ratio(row: Array, march: Array, delta: float, noise: float, signal: Array) -> float:
@@ -86,7 +97,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "thm:volterra-topm", "thm:volterra-topm", 2086, "the risk and the right side of the Volterra equation",
         AllOf(CLOSURE),
-        (MODEL, FEATURES("gaussian"), Where("M^-(s beta) is delta_M"), Where("c is gamma tr(H)"),
+        (MODEL, FEATURES("gaussian"), DELTA, Where("c is gamma tr(H)", _last_rate),
          "M = 1, 30, 1000", at_most(Symbol("c", positive=True), Rational(999, 1000)),
          UP_TO_CONSTANTS),
         closure_ratios, _closure, depends=("approximation-error",),

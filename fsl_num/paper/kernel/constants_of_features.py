@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from sympy import Function, Symbol
@@ -42,7 +42,7 @@ FREE = (
         {name: name for name in CONSTANTS},
     )(*CONSTANTS),
     Where("e(t) is that with the features beyond M, period by period like the last"),
-    Where("N(t) is the noise of a rate that falls linearly in intrinsic time, from 1 to 0 at t"),
+    Where("N(t) is the integral over z from 0 to t of K(t - z) (1 - z/t)", lambda sample: _of_few(sample)),
 )
 
 
@@ -53,6 +53,19 @@ def features(name: str, s: float, beta: float, size: int, seed: int) -> tuple[Ar
     index = np.arange(1.0, size + 1.0)
     eigenvalues = CONSTANTS[name](index, generator) * index**-beta
     return eigenvalues, CONSTANTS[name](index, generator) / index * eigenvalues**s
+
+
+def _falling(time: float, eigenvalues: Array) -> float:
+    """int K(t - z) (1 - z/t) dz over [0, t], mode by mode."""
+    fade = np.exp(-2.0 * time * eigenvalues)
+    return float((-np.expm1(-2.0 * time * eigenvalues) / (4.0 * time) - 0.5 * eigenvalues * fade).sum())
+
+
+def _of_few(sample: Sample) -> dict[str, Any]:
+    """K and N of a few features."""
+    own = features("alternating", *sample.point, 64, sample.seed)[0]
+    kernel = lambda times: np.exp(-2.0 * np.multiply.outer(times, own)) @ own**2  # noqa: E731
+    return {"t": 2.0, "K": kernel, "N": lambda time: _falling(time, own)}
 
 
 @lru_cache(maxsize=64)
@@ -73,11 +86,7 @@ def power_rays(sample: Sample) -> Mapping[str, list[Ray]]:
         values = {
             "signal": [fade @ energies + beyond for fade in left],
             "kernel": [fade @ eigenvalues**2 for fade in left],
-            # int K(t - z) (1 - z/t) dz over [0, t], mode by mode
-            "noise of a falling rate": [
-                float((-np.expm1(-2.0 * time * eigenvalues) / (4.0 * time) - 0.5 * eigenvalues * fade).sum())
-                for time, fade in zip(np.exp(log_t), left, strict=True)
-            ],
+            "noise of a falling rate": [_falling(time, eigenvalues) for time in np.exp(log_t)],
         }
         for key, measured in values.items():
             logs = {"t": log_t, "M": np.full(log_t.size, math.log(FEATURES * LARGEST))}

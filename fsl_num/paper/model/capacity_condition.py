@@ -27,7 +27,6 @@ CONSTANTS = (0.5, 2.0)
 """The eigenvalues are these multiples of j^-beta in turn, over blocks of indices: what two-sided bounds leave free."""
 MULTIPLES = Kinds("of the power as eigenvalues", {"one constant": "one multiple", "constants in turn": "two in turn"})
 _gram, _distance = Function("G"), Symbol("d", nonnegative=True)
-_SYSTEM = (Where("G(j, k) is the mean of phi^_j phi^_k"), Where("d is the distance of phi^_1 phi^_2 from their span"))
 _ORTHONORMAL = equals(_gram(j, k), KroneckerDelta(j, k))
 
 
@@ -86,6 +85,21 @@ def _orthonormality(sample: Sample) -> list[dict[Any, Any]]:
     numbers = standardised("gaussian", sample)
     return [{_gram: lambda j, k: numbers["products"][j - 1, k - 1], _distance: numbers["distance"][0], j: 1, k: place}
             for place in (1, 2)]  # fmt: skip
+
+
+def _products(sample: Sample) -> dict[str, Any]:
+    """Of two features: what is measured, their mean product, and what of it least squares leave."""
+    (xi, chance), known = cloud("gaussian", 4), _orthonormality(sample)[1]
+    root, pair = np.sqrt(chance), xi[:, 0] * xi[:, 1]
+    fitted = np.linalg.lstsq(root[:, None] * xi, root * pair, rcond=None)[0]
+    distance = float(np.linalg.norm(root * (pair - xi @ fitted)))
+    return {"G": known[_gram], "j": 2, "k": 2, "the mean of phi^_j phi^_k": chance @ xi[:, 1] ** 2,
+            "d": known[_distance], "the distance of phi^_1 phi^_2 from their span": distance}  # fmt: skip
+
+
+_SYSTEM = (
+    Where("G(j, k) is the mean of phi^_j phi^_k; d is the distance of phi^_1 phi^_2 from their span", _products),
+)
 
 
 def _bounded_traces(sample: Sample) -> list[dict[Any, Any]]:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, Final
 
+import numpy as np
 from sympy import Expr, Function, Identity, Sum, Symbol, log
 
+from fsl_num.claims.claim import Sample
 from fsl_num.claims.words import Where
 from fsl_num.paper.hypotheses import FEATURES, PROJECTIONS, SPECTRUM
+from fsl_num.paper.model.gradients import cases
 from fsl_sym.model_identities import COVARIANCE, PHI, PROJECTION, THETA, WEIGHTS
 from fsl_sym.proof import AllOf, Formula, Hypothesis, Mean, Property, equals
 from fsl_sym.symbols import B, C, N, beta, j, t
@@ -50,11 +54,18 @@ EXACT = 1e-10
 """Sums of at most 6e3 terms of order 1, with eigenvalues of at least 4^-6 in the smallest of them."""
 SOLVED = 1e-6
 """What the integrator leaves between its steps (some 1e-8) and the quadrature of 30 nodes (less)."""
-ANY = (SPECTRUM, Where("epsilon is independent of phi and of variance sigma^2"))
-MEANS = (
-    Where("rho_- and rho_+ are the constants of the features"),
-    Where("E is the excess risk at v, half of |u|_H^2"),
-)
+
+
+def _labels(sample: Sample) -> dict[str, Any]:
+    """The labels' noise in the samples of one step: its variance among those with the same features, whatever these."""
+    case = cases(sample)["uniform, random"]
+    noise, chance = (part.reshape(2, -1) for part in (case.epsilon, case.chance))
+    assert np.array_equal(*case.phi.reshape(2, -1, case.phi.shape[1]))
+    mean, square = ((noise**power * chance).sum(axis=0) / chance.sum(axis=0) for power in (1, 2))
+    return {"sigma": math.sqrt(case.problem.model.noise), "the variance of epsilon given phi": square - mean**2}
+
+
+ANY = (SPECTRUM, Where("sigma^2 is the variance of epsilon given phi", _labels))
 BOTH = PROJECTIONS("first", "random")
 CASES = (*ANY, BOTH, FEATURES("gaussian", "uniform", "rademacher"), "N = 3 and 4, M = 2 and 3")
 SOLUTIONS = (*ANY, "N = 4, M = 2")

@@ -17,7 +17,7 @@ from fsl_num.claims.words import Where
 from fsl_num.paper.hypotheses import FEATURES as FEATURE_LAWS
 from fsl_num.paper.hypotheses import SPECTRUM, located, of_family
 from fsl_num.paper.model.formulas import KURTOSES, KURTOSIS, LEAST, MOST, H
-from fsl_num.paper.model.measurements import FEATURE_COUNT, cloud, eigenvalues, extreme_vectors
+from fsl_num.paper.model.measurements import FEATURE_COUNT, cloud, eigenvalues, extreme_vectors, last_risk
 from fsl_num.paper.model.statements import Bracket, Operator, extreme_directions
 from fsl_num.validation import Array
 from fsl_sym.model_identities import FEATURES, PHI
@@ -67,6 +67,23 @@ def best_constants(kurtosis: float, size: int = FEATURE_COUNT) -> tuple[float, f
     values = {KURTOSIS: kurtosis, FEATURES: size}
     least, most = (float(part.right.subs(values)) for part in BEST_CONSTANTS.parts)  # type: ignore[union-attr]
     return least, most
+
+
+def _quotients(sample: Sample) -> dict[str, Any]:
+    """The constants of normal features, and the least and largest of what they bound that a search finds."""
+    quotients = [
+        float((d.T @ operator.value @ d)[0, 0] / (operator.size * (d.T @ operator.base @ d)[0, 0]))
+        for operator in fourth_moments("gaussian", sample) for d in extreme_directions(operator)
+    ]  # fmt: skip
+    least, most = best_constants(KURTOSES["gaussian"])
+    return {"rho_-": least, "rho_+": most, "(d'E[phi phi'A phi phi']d - d'HAHd)/(tr(HA) d'Hd)": np.array(quotients)}
+
+
+MEANS = (
+    Where("rho_- is the least of (d'E[phi phi'A phi phi']d - d'HAHd)/(tr(HA) d'Hd); "
+          "rho_+ is the largest of (d'E[phi phi'A phi phi']d - d'HAHd)/(tr(HA) d'Hd)", _quotients),
+    Where("E is u' H u/2", last_risk),
+)  # fmt: skip
 
 
 def matrix_bound(operator: Operator, rho: float) -> Array:
@@ -209,7 +226,7 @@ def _fourth_moment(sample: Sample) -> Joint:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "assumption: hypercontractivity", "assumption: hypercontractivity", 277, "hypercontractivity as printed",
-        HYPERCONTRACTIVITY_PRINTED, (SPECTRUM, NORMAL, Where("A is positive semidefinite")),
+        HYPERCONTRACTIVITY_PRINTED, (SPECTRUM, NORMAL, Property("A", "positive semidefinite")),
         of_family(fourth_moments, "gaussian"),
         lambda sample: Bracket(*NORMAL_CONSTANTS, matrix_bound, attained=False),
         corrected_by="assumption: hypercontractivity/corrected", family="fourth-moments",
@@ -254,7 +271,8 @@ CLAIMS: tuple[Claim, ...] = (
         "lem:4th_moment_estim/indefinite", "lem:4th_moment_estim", 3808, "the fourth moments for A of both signs",
         INDEFINITE,
         (SPECTRUM, NORMAL, Property("A", "symmetric"),
-         Where("p_A and m_A are the sums of the positive and of the negative eigenvalues of H^(1/2) A H^(1/2)")),
+         Where("p_A is the sum of the positive part of the eigenvalues of H^(1/2) A H^(1/2); "
+               "m_A is the sum of the positive part of the eigenvalues of (-H^(1/2) A H^(1/2))")),
         located({FEATURE_LAWS.name: "gaussian"})(indefinite_moments),
         lambda sample: Bracket(1.0, 2.0, signed_bound, wrong={"the lemma for every symmetric A": trace_bound}),
         family="fourth-moments", role="own", instances=lambda sample: _instances(indefinite_moments(sample)),

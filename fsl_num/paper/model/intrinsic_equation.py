@@ -155,6 +155,15 @@ def _after_steps(sample: Sample) -> list[dict[Any, Any]]:
              sigma: math.sqrt(NOISE)}]  # fmt: skip
 
 
+def _at_time(sample: Sample) -> dict[str, Any]:
+    """R, and the second moments of nu about the target."""
+    known, path = _after_steps(sample)[0], intrinsic_path(sample, "first")
+    own = np.diag(models(sample)["first"].own)
+    return {"t": TIMES[1], "R": known[intrinsic_risk_at], "sigma": known[sigma], "H": own,
+            "E[u u'] at t": path(TIMES[1])}  # fmt: skip
+
+
+AT_TIME: Final = Where("R(t) is (tr(H (E[u u'] at t)) + sigma^2)/2", _at_time)
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eq:sde_raw", "eq:sde_raw", 1753, "one step of the equation in intrinsic time",
@@ -191,7 +200,7 @@ CLAIMS: tuple[Claim, ...] = (
         "sec: effect-lrs/after-k-steps", "sec: effect-lrs", 890, "the risk after K steps, as printed",
         AFTER_K_STEPS,
         (*SOLUTIONS, BOTH, FEATURES("gaussian", "uniform"),
-         Where("E is the excess risk after K steps; R is the mean risk of nu at an intrinsic time")),
+         Where("E is the excess risk after K steps"), AT_TIME),
         of_models(*CLOCKED)(physical_risks), table(partial(intrinsic_risks, clocked=False), SOLVED, {}),
         corrected_by="eqn: sde-instrinc", family="moments", instances=_after_steps,
         mends={intrinsic_risk_at(K * formulas.H_STEP): intrinsic_risk_at(T)},

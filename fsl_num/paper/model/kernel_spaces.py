@@ -16,6 +16,7 @@ from fsl_num.paper.hypotheses import SPECTRUM
 from fsl_num.paper.model.formulas import TERMS, fixed, in_two_spaces, norm, symmetric
 from fsl_num.paper.model.spaces import FUNCTIONS, SIZE, basis, of_functions, own_eigenvalues
 from fsl_num.paper.model.tables import Interval, Numbers, table
+from fsl_num.validation import Array
 from fsl_sym import kernel_spaces
 from fsl_sym.proof import AllOf, Hypothesis, Mean, at_most, equals, less, same_order
 from fsl_sym.symbols import N, beta
@@ -26,11 +27,35 @@ _r1, _r2 = Symbol("r_1", positive=True), Symbol("r_2", nonnegative=True)
 ITS_ORDER = same_order(norm_of_one(_r2) / norm_of_one(_r1), TERMS ** (-beta * (_r1 - _r2)))
 
 
+def _kernel(sample: Sample) -> Array:
+    """The kernel at all pairs of points."""
+    functions = basis(SIZE)[1]
+    return np.asarray((functions * own_eigenvalues(sample)) @ functions.T)
+
+
+def _read_off(sample: Sample) -> dict[str, Any]:
+    """What the kernel is in the features."""
+    points, functions = basis(SIZE)
+    number = np.arange(1.0, SIZE + 1.0)
+    own = functions.T @ _kernel(sample) @ functions / len(points) ** 2
+    return {"Lambda": own, "j": number, "lambda_j": number ** -sample.point[1]}
+
+
+def _norm_of_one(sample: Sample) -> dict[str, Any]:
+    """That of one eigenfunction as its rays have it, and by the coefficients of its values at points."""
+    own, functions = own_eigenvalues(sample), basis(SIZE)[1]
+    coefficients = functions.T @ functions[:, 2] / len(functions)
+    norm = float(coefficients**2 @ own**-0.7)
+    return {"q": lambda r: own[2] ** -r, "r": 0.7, "the squared norm of e_J in H^r": norm}
+
+
+EIGENVALUES = Where("Lambda = diag(lambda_j)", _read_off)
+NORM = Where("q(r) is the squared norm of e_J in H^r", _norm_of_one)
+
+
 def kernel_numbers(sample: Sample) -> Numbers:
     """A kernel at points: quadratic forms, norms of f = sum_i c_i K(x_i, .), values, and its integral operator."""
-    points, functions = basis(SIZE)
-    own = own_eigenvalues(sample)
-    kernel = (functions * own) @ functions.T
+    points, kernel = basis(SIZE)[0], _kernel(sample)
     generator = np.random.default_rng([sample.seed, 31])
     chosen = generator.integers(0, len(points), 5)
     weights = generator.standard_normal(5)
@@ -113,7 +138,7 @@ CLAIMS: tuple[Claim, ...] = (
         "appendix_rkhs/kernel", "appendix_rkhs", 1224, "the kernel of the features and its space",
         REPRODUCING[0],
         (SPECTRUM,
-         Where("Lambda = diag(lambda_j); e_x and e are the standardised features at x and at a random point"),
+         EIGENVALUES, Where("e_x and e are the standardised features at x and at a random point"),
          Where("c is the vector of the coefficients of f"), *REPRODUCING[1], FUNCTIONS("trigonometric")),
         of_functions(kernel_numbers),
         table(kernel_formula, 1e-9, {
@@ -126,7 +151,7 @@ CLAIMS: tuple[Claim, ...] = (
         "appendix_rkhs/nesting", "appendix_rkhs", 1280, "the spaces are nested",
         AllOf((at_most(norm(_r2), norm(_r1)), ITS_ORDER)),
         (SPECTRUM, less(_r2, _r1),
-         Where("a(j) are the coefficients of any function; q(r) is the squared norm of e_J in H^r")),
+         Where("a(j) are the coefficients of any function"), NORM),
         lambda sample: {"ratios": nesting_ratios(sample), "order": orders_of_norms(sample)}, _nesting_statement,
         derive=kernel_spaces.nesting_derivation, family="spaces", instances=_nesting_instances,
         quoted=r"\mathcal{H}_K^{s_1} \subset \mathcal{H}_K^{s_2}",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from functools import cache, lru_cache
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -86,20 +87,34 @@ def eigenvalues(sample: Sample) -> Array:
     return np.asarray(np.arange(1.0, FEATURE_COUNT + 1.0) ** -sample.point[1])
 
 
+def _noise_cases(family: str, sample: Sample) -> tuple[Array, list[tuple[Array, Array]]]:
+    """theta, and W with the weights at which the covariance of the gradient is taken."""
+    s, beta = sample.point
+    theta = np.arange(1.0, FEATURE_COUNT + 1.0) ** (-0.5 * (1.0 + beta * (s - 1.0)))
+    generator = np.random.default_rng([sample.seed, 2])
+    everything, root = np.eye(FEATURE_COUNT), np.sqrt(eigenvalues(sample))
+    cases = [(everything, theta + a / root) for a in extreme_vectors(family, FEATURE_COUNT, sample.seed)]
+    cases += [(everything, generator.standard_normal(FEATURE_COUNT)) for _ in range(2)]
+    cases += [(random_projection(2, FEATURE_COUNT, generator), generator.standard_normal(2)) for _ in range(3)]
+    return theta, cases
+
+
+def last_risk(sample: Sample) -> dict[str, Any]:
+    """E as bounds have it, and W, v and theta of which it is one."""
+    theta, cases = _noise_cases("gaussian", sample)
+    projection, v = cases[-1]
+    residual = (v @ projection - theta)[:, None]
+    own = np.diag(eigenvalues(sample))
+    return {"E": gradient_noises("gaussian", sample)[-1].size / 2.0, "u": residual, "H": own}
+
+
 @lru_cache(maxsize=64)
 def gradient_noises(family: str, sample: Sample) -> tuple[Operator, ...]:
     """The covariance of the gradient at weights of all kinds, for all features and for random W, with sigma^2 = 1.
 
     It is E[gg'] - E[g]E[g]' of g = W phi (phi'u - epsilon) over all points of the features and both signs of epsilon.
     """
-    s, beta = sample.point
-    own = eigenvalues(sample)
-    theta = np.arange(1.0, FEATURE_COUNT + 1.0) ** (-0.5 * (1.0 + beta * (s - 1.0)))
-    generator = np.random.default_rng([sample.seed, 2])
-    everything = np.eye(FEATURE_COUNT)
-    cases = [(everything, theta + a / np.sqrt(own)) for a in extreme_vectors(family, FEATURE_COUNT, sample.seed)]
-    cases += [(everything, generator.standard_normal(FEATURE_COUNT)) for _ in range(2)]
-    cases += [(random_projection(2, FEATURE_COUNT, generator), generator.standard_normal(2)) for _ in range(3)]
+    own, (theta, cases) = eigenvalues(sample), _noise_cases(family, sample)
     xi, weights = cloud(family, FEATURE_COUNT)
     phi = xi * np.sqrt(own)
     noises = []

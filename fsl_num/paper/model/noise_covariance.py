@@ -11,7 +11,6 @@ from sympy import Expr, Trace
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Joint, Statement
-from fsl_num.claims.words import Where
 from fsl_num.paper.hypotheses import FEATURES, PROJECTIONS, SPECTRUM, TARGET
 from fsl_num.paper.model.formulas import (
     ANY,
@@ -21,7 +20,6 @@ from fsl_num.paper.model.formulas import (
     KURTOSES,
     LABELS,
     LEAST,
-    MEANS,
     MOST,
     SECOND,
     H,
@@ -31,7 +29,7 @@ from fsl_num.paper.model.formulas import (
     symmetric,
 )
 from fsl_num.paper.model.gradients import NOISE, cases, of_cases
-from fsl_num.paper.model.hypercontractivity import best_constants
+from fsl_num.paper.model.hypercontractivity import MEANS, best_constants
 from fsl_num.paper.model.measurements import FEATURE_COUNT, gradient_noises, of_noises
 from fsl_num.paper.model.statements import Bracket, Operator, base_bound, extreme_directions
 from fsl_num.paper.model.tables import Numbers, table
@@ -133,8 +131,7 @@ def _noise_mutants(sample: Sample) -> dict[str, Statement]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lemma: noise-covariance-main", "lemma: noise-covariance-main", 652, "the covariance of the gradient noise",
-        NOISE_BOUNDS, (SPECTRUM, TARGET, Where("E is the excess risk at v"),
-                       Where("rho_- and rho_+ are the constants of the features"),
+        NOISE_BOUNDS, (SPECTRUM, TARGET, *MEANS,
          FEATURES("gaussian", "uniform", "rademacher"), PROJECTIONS("all", "random"),
          f"N = {FEATURE_COUNT}"),
         of_noises(lambda sample: {

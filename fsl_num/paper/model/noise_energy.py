@@ -13,7 +13,7 @@ from fsl_num.claims.statements import Joint, Statement
 from fsl_num.paper.hypotheses import FEATURES, PROJECTIONS, located
 from fsl_num.paper.model import formulas
 from fsl_num.paper.model.gradients import cases, of_cases
-from fsl_num.paper.model.hypercontractivity import best_constants
+from fsl_num.paper.model.hypercontractivity import MEANS, best_constants
 from fsl_num.paper.model.measurements import gradient_noises, of_noises
 from fsl_num.paper.model.noise_covariance import noise_instances
 from fsl_num.paper.model.statements import Bracket, Operator
@@ -93,7 +93,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "sec: proof_sketch/noise-energy", "sec: proof_sketch", 669, "the noise in a direction: risk times curvature",
         NOISE_ENERGY,
-        (*formulas.ANY, PROJECTIONS("all", "random"), *formulas.MEANS, FEATURES("gaussian", "uniform"),
+        (*formulas.ANY, PROJECTIONS("all", "random"), *MEANS, FEATURES("gaussian", "uniform"),
          "N = 4", "sigma = 0 and 1"),
         located({"sigma": (0.0, 1.0)})(of_noises(
             lambda sample: {family: _energies(family, sample) for family in ("gaussian", "uniform")})),

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache, partial
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from sympy import Rational, Symbol
@@ -19,7 +19,7 @@ from fsl_num.claims.words import Where
 from fsl_num.experiments.final_loss import PEAK, PRINTED_POWERS, functional_risk, peak_parameters
 from fsl_num.model import Model
 from fsl_num.paper.allocation.forms import written
-from fsl_num.paper.experiments.shared import PEAK_RATE, setting_of
+from fsl_num.paper.experiments.shared import PEAK_RATE, law_by_pieces, setting_of
 from fsl_num.paper.hypotheses import SPECTRUM, TARGET
 from fsl_num.simulate.regression import Regression
 from fsl_sym.allocation import optimal_allocation
@@ -55,7 +55,6 @@ def at_best_peak() -> AllOf:
 
 
 BUDGETS = tuple(10.0**k for k in (16, 28, 40, 52))
-FINAL = Where("E_exponential and E_wsd are the final risks with the peak rate eta_max")
 SEARCHED = 0.1
 """Of the logarithm of a peak rate, to which the least risk is searched: over 83 units of log D no drift can be seen."""
 
@@ -69,6 +68,23 @@ def experiment(sample: Sample) -> Regression:
     """The setting of the scaling experiment, with M infinite and the sample's exponents."""
     s, beta = sample.point
     return Regression(Model(s=s, beta=beta, size=math.inf, noise=9.0))
+
+
+def _at_the_end(sample: Sample) -> dict[str, Any]:
+    """The functional law at the end of both schedules, as it is measured and by its pieces."""
+    problem, letters = experiment(sample), dict[str, Any]()
+    for name, letter in DECAYING.items():
+        letters[f"E_{letter}"] = functional_risk(problem, name, PEAK, 100.0)
+        words = {"exp-decay": "exponential decay", "wsd": "WSD"}[name]
+        said = f"the functional law at the end of {words} from the peak rate eta_max"
+        letters[said] = law_by_pieces(problem, name, PEAK, 100.0)
+    return letters
+
+
+FINAL = Where(
+    "E_exponential is the functional law at the end of exponential decay from the peak rate eta_max; "
+    "E_wsd is the functional law at the end of WSD from the peak rate eta_max", _at_the_end
+)
 
 
 def final_risks(sample: Sample) -> Located:

@@ -128,6 +128,13 @@ def _drifts(sample: Sample) -> list[dict[Any, Any]]:
              formulas.phi_at: at_one(PHI), tau: 1.0} for name, case in cases(sample).items()]  # fmt: skip
 
 
+def _pull(sample: Sample) -> dict[str, Any]:
+    case = cases(sample)["uniform, random"]
+    own, error = np.diag(case.problem.eigenvalues), case.error[:, None]
+    return {"g": lambda tau: case.mean[:, None], "W": case.projection, "H": own, "u": error}
+
+
+PULL: Final = Where("g(tau) is W H u", _pull)
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eqn: sde", "eqn: sde", 432, "one step of the equation in physical time",
@@ -141,7 +148,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "sub:the_sde_modeling/physical-drift", "sub:the_sde_modeling", 1342, "the drift in physical time, as printed",
-        PRINTED_DRIFT, (*CASES, Where("m is the mean of v; g is that of the gradient of the risk")),
+        PRINTED_DRIFT, (*CASES, Where("m is the mean of v"), PULL),
         of_cases(weight_moments),
         table(partial(physical_formula, sign=-PHI), EXACT, {}), corrected_by="eqn: sde",
         family="gradients", instances=_drifts,

@@ -99,6 +99,30 @@ def _one_step(sample: Sample) -> list[dict[Any, Any]]:
     return instances
 
 
+def _after(sample: Sample) -> dict[str, Any]:
+    """The second moment after the step: the square of its mean and its variance."""
+    known, problem = _one_step(sample)[-1], small_problem(("rademacher", "first features", (), ()), sample)
+    mode, xi, chance = int(known[j]), *cloud("rademacher", 2)
+    phi, theta = xi * np.sqrt(problem.eigenvalues[:2]), problem.theta[:2]
+    steps = np.concatenate([0.3 * ((phi @ theta) + noise) * phi[:, mode - 1] for noise in (-1.0, 1.0)])
+    mean, variance = steps.mean(), steps.var()  # signs have one probability
+    moment, fourth = (mean - theta[mode - 1]) ** 2 + variance, float(chance @ phi[:, mode - 1] ** 4)
+    return {"x": known[x], "j": mode, "k": 1, "kappa": known[KURTOSIS],
+            "theta_j": float(theta[mode - 1]), "lambda_j": float(problem.eigenvalues[mode - 1]),
+            "E[(v_j - theta_j)^2] after k steps": moment, "E[phi_j^4]": fourth}  # fmt: skip
+
+
+def _before(sample: Sample) -> dict[str, Any]:
+    problem = small_problem(("rademacher", "first features", (), ()), sample)
+    return {"E": _one_step(sample)[-1][E], "the excess risk after k steps": replace(problem, features=2).initial_risk}
+
+
+AFTER: Final = Where(
+    "x(j, k) is lambda_j (E[(v_j - theta_j)^2] after k steps); kappa is E[phi_j^4]/lambda_j^2", _after
+)
+BEFORE: Final = Where("E is the excess risk after k steps", _before)
+
+
 def _risk(sample: Sample, plan: Plan, *, family: str = "", noise: float = 1.0, batch: int = 0) -> float:
     rates, batches = plan[2], plan[3]
     problem = small_problem(plan, sample)
@@ -121,9 +145,9 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eqn: sgd/second-moments", "eqn: sgd", 398, "the expected risk of SGD by a closed recursion",
         SECOND_MOMENTS,
-        (SPECTRUM, TARGET, Where("x(j, k) is lambda_j E[(v_j - theta_j)^2] after k steps; E is the risk then"),
+        (SPECTRUM, TARGET, AFTER, BEFORE,
          FEATURES("gaussian", "uniform", "rademacher"),
-         Where("kappa is their kurtosis"), "M = 2, N = 3", "K = 2 and 3"),
+         "M = 2, N = 3", "K = 2 and 3"),
         located({"M": 2, "N": 3, "K": [len(rates) for _, _, rates, _ in PLANS]})(risks_over_all_paths),
         _moments, family="paths", instances=_one_step,
         role="own",

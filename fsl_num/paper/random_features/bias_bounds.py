@@ -12,11 +12,11 @@ from sympy import Rational
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Direction, Statement
-from fsl_num.claims.words import Where
 from fsl_num.paper.hypotheses import SPECTRUM, TARGET, located
 from fsl_num.paper.random_features import forcing
 from fsl_num.paper.random_features.formulas import AT_ONE, OF_SIGNS, RANDOM, bias, e
 from fsl_num.paper.random_features.laws import FLOOR, law_of, to_one
+from fsl_num.paper.random_features.letters import LEFT_AT, SIGNAL
 from fsl_num.paper.random_features.statements import DrawnRay, Law, OverDraws
 from fsl_sym.proof import AllOf, Formula, at_most, less, order_at_most, same_order
 from fsl_sym.symbols import M, beta, s, t
@@ -25,7 +25,6 @@ _floor = M ** (-s * beta)
 BIAS_ABOVE: Final = order_at_most(bias(t), _floor + e(t))
 BIAS_BELOW: Final = (order_at_most(_floor, bias(t)), order_at_most(e(t), bias(t)))
 BIAS_RESTATED: Final = same_order(bias(t), _floor + e(t))
-LETTERS = Where("b(t) is u_0'A_t'HA_t u_0; e(t) is e^_M(t) with the eigenvalues of W H W'")
 SLOPES: Final = {**forcing.EARLY, forcing.LARGER: forcing.SETTLED}
 FAR_BELOW_ONE: Final = (Rational(1, 2), Rational(3, 2))
 """Near s = 1 the floor shows its power, without the logarithm of s = 1, only for models far larger than these."""
@@ -82,7 +81,7 @@ def _to_the_edge(s: Any, beta: Any) -> tuple[Any, Any]:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lem:bias_upper_bound", "lem:bias_upper_bound", 2587, "what random features leave, from above, as printed",
-        BIAS_ABOVE, (SPECTRUM, TARGET, LETTERS, at_most(s, 1), *RANDOM),
+        BIAS_ABOVE, (SPECTRUM, TARGET, LEFT_AT, SIGNAL, at_most(s, 1), *RANDOM),
         forcing.rays, _above, corrected_by="lem:bias_upper_bound/corrected",
         depends=("lem: random_eigen/corrected",), family="random-left",
         probability=OF_SIGNS, extra_points=AT_ONE, moved=to_one,
@@ -91,14 +90,14 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "lem:bias_upper_bound/corrected", "lem:bias_upper_bound", 2587, "what random features leave, from above",
-        BIAS_ABOVE, (SPECTRUM, TARGET, LETTERS, less(s, 1), *RANDOM),
+        BIAS_ABOVE, (SPECTRUM, TARGET, LEFT_AT, SIGNAL, less(s, 1), *RANDOM),
         _left, _above, _above_mutants, regimes=("edge", "hard"), role="corrected",
         depends=("lem: random_eigen/corrected",), family="random-left",
         probability=OF_SIGNS, extra_points=BELOW_ONE, moved=_to_the_edge,
     ),
     Claim(
         "lem:bias_lower_bound", "lem:bias_lower_bound", 2663, "what random features leave, from below",
-        AllOf(BIAS_BELOW), (SPECTRUM, TARGET, LETTERS, *RANDOM),
+        AllOf(BIAS_BELOW), (SPECTRUM, TARGET, LEFT_AT, SIGNAL, *RANDOM),
         _left, _below, _below_mutants,
         depends=("lem: random_eigen/corrected",), family="random-left",
         probability=OF_SIGNS, extra_points={
@@ -108,7 +107,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "thm:const_lrs_law/random-features", "thm:const_lrs_law", 2997, "the restated laws, with random features",
-        BIAS_RESTATED, (SPECTRUM, TARGET, LETTERS, "s > 0", "sigma = 0", *RANDOM),
+        BIAS_RESTATED, (SPECTRUM, TARGET, LEFT_AT, SIGNAL, "s > 0", "sigma = 0", *RANDOM),
         located({"sigma": 0.0})(forcing.rays), lambda sample: _law(sample, "both", BIAS_RESTATED),
         corrected_by="prop:volterra-random/forcing",
         depends=("lem: random_eigen/corrected",), family="random-left",

@@ -18,6 +18,7 @@ from fsl_num.paper.hypotheses import SPECTRUM, TARGET
 from fsl_num.paper.random_features.draws import FEATURES_PER_MODEL, Draw, features, sizes_of, variance
 from fsl_num.paper.random_features.formulas import PROBABLE, RANDOM, bias, e, mu, nu, pi
 from fsl_num.paper.random_features.laws import Exponents, Logs
+from fsl_num.paper.random_features.letters import SIGNAL
 from fsl_num.paper.random_features.risks import SIZES
 from fsl_num.paper.random_features.statements import DrawnRay, OverDraws, Within
 from fsl_num.paper.random_features.terms import signal_term
@@ -27,7 +28,6 @@ from fsl_sym.proof import AllOf, at_least, order_at_most, same_order
 from fsl_sym.symbols import M, N, beta, s, t
 
 _i = Symbol("i", integer=True, positive=True)
-WEIGHTED = Where("mu(i) are the eigenvalues of W H W'; b(i) are those of W H u_0u_0'H W'; e(t) is e^_M(t)")
 _TRACES = Sum(exp(-2 * t * mu(_i)) / mu(_i) * bias(_i), (_i, 1, M))
 ONE_TARGET: Final = order_at_most(e(t), _TRACES)
 ONE_TARGET_FLOOR: Final = order_at_most(M ** (-s * beta), Sum(mu(_i) * nu(N + 1 - _i), (_i, 1, N)))
@@ -53,12 +53,7 @@ def _trace_bounds(s: float, beta: float, effort: int, seed: int) -> dict[str, li
         shown: dict[float, list[float]] = {span: [] for span in SPANS}
         for stream in root.spawn(RUNS[effort][place]):
             projection = random_projection(size, eigenvalues.size, np.random.default_rng(stream))
-            singular = np.linalg.svd(projection * np.sqrt(eigenvalues), compute_uv=False)
-            own: Array = np.asarray(singular**2, dtype=np.float64)
-            aim = projection @ (eigenvalues * np.sqrt(squares))
-            single = np.zeros(size)
-            single[0] = aim @ aim
-            mean = np.linalg.svd(projection * (eigenvalues * np.sqrt(squares)), compute_uv=False) ** 2
+            own, single, mean = _weighed(projection, eigenvalues, squares)
             draw = Draw(size, own, own, 0.0, own, 0.0)
             row: dict[tuple[str, float], float] = {}
             for span in SPANS:
@@ -78,6 +73,15 @@ def _trace_bounds(s: float, beta: float, effort: int, seed: int) -> dict[str, li
     return rays_of
 
 
+def _weighed(projection: Array, eigenvalues: Array, squares: Array) -> tuple[Array, Array, Array]:
+    """The eigenvalues of W H W', and of WH u_0u_0'HW' for one target and in the mean over its signs."""
+    aim = eigenvalues * np.sqrt(squares)
+    single = np.zeros(len(projection))
+    single[0] = np.sum((projection @ aim) ** 2)
+    own, mean = (np.linalg.svd(projection * root, compute_uv=False) ** 2 for root in (np.sqrt(eigenvalues), aim))
+    return np.asarray(own, dtype=np.float64), single, np.asarray(mean, dtype=np.float64)
+
+
 def _trace_bound(time: float, own: Array, weights: Any) -> float:
     """The logarithm of sum_i exp(-2 t mu_i)/mu_i b_i."""
     from scipy.special import logsumexp
@@ -94,11 +98,16 @@ def trace_bounds(name: str, sample: Sample) -> Located:
     return Located(rays, {TARGETS.name: name})
 
 
+def _floor_features(sample: Sample, size: int) -> tuple[Array, Array, Array]:
+    """lambda_j, theta_j^2 and W."""
+    eigenvalues, squares = features(*sample.point, size)
+    return eigenvalues, squares, random_projection(size, squares.size, np.random.default_rng([sample.seed, 32, size]))
+
+
 def _floor_eigenvalues(sample: Sample, size: int, mean: bool) -> tuple[Array, Array]:
     """Those of I - Pi, and of H^(1/2) u_0u_0'H^(1/2) or its mean, each from the largest on."""
-    eigenvalues, squares = features(*sample.point, size)
-    aim = np.sqrt(eigenvalues * squares)
-    root = random_projection(size, aim.size, np.random.default_rng([sample.seed, 32, size])) * np.sqrt(eigenvalues)
+    eigenvalues, squares, drawn = _floor_features(sample, size)
+    aim, root = np.sqrt(eigenvalues * squares), drawn * np.sqrt(eigenvalues)
     rows = np.linalg.svd(root, full_matrices=False)[2]
     # eigenvalues of a projection are 0 and 1, and rounding must not weigh the large ones of the other factor
     projection = np.round(np.linalg.eigvalsh(np.eye(aim.size) - rows.T @ rows))[::-1]
@@ -138,10 +147,10 @@ def _averaged_mutants(sample: Sample) -> dict[str, Statement]:
 
 
 def _trace_instances(sample: Sample, *, mean: bool) -> list[dict[Any, Any]]:
-    """Eigenvalues, how they weigh, and the first sum as it is measured; those of the second are of one size."""
-    size, time, generator = SIZES[0], 3.0, np.random.default_rng(sample.seed)
-    own, weights = generator.uniform(0.1, 1.0, (2, size))
-    weights = weights if mean else weights * (np.arange(size) == 0)
+    """Eigenvalues, how they weigh, and the first sum as it is measured, all of one size."""
+    size, time, drawn = SIZES[0], 3.0, _floor_features(sample, SIZES[0])
+    own, single, averaged = _weighed(drawn[2], *drawn[:2])
+    weights = averaged if mean else single
     projection, energy = _floor_eigenvalues(sample, size, mean)
     known = {t: time, M: size, N: energy.size, nu: _listed(energy), pi: _listed(projection)}
     return [{**known, mu: _listed(own), bias: _listed(weights), _TRACES: math.exp(_trace_bound(time, own, weights))}]
@@ -159,10 +168,43 @@ def _listed(values: Array) -> Callable[[Any], float]:
     return lambda place: float(values[int(place) - 1])
 
 
+def _matrices(eigenvalues: Array, squares: Array, projection: Array) -> dict[str, Any]:
+    target, unit = -np.sqrt(squares)[:, None], np.eye(squares.size)
+    return {"H": np.diag(eigenvalues), "W": projection, "u_0": target, "theta_j": np.sqrt(squares), "I": unit,
+            "j": np.arange(1.0, squares.size + 1.0), "lambda_j": eigenvalues}  # fmt: skip
+
+
+def _weights(sample: Sample, *, mean: bool = False) -> dict[str, Any]:
+    """Of the smallest size, the matrices and what is measured of them."""
+    drawn = _floor_features(sample, SIZES[0])
+    own, single, averaged = _weighed(drawn[2], *drawn[:2])
+    return {**_matrices(*drawn), "mu": _listed(own), "b": _listed(averaged if mean else single)}
+
+
+def _floors(sample: Sample, *, mean: bool = False) -> dict[str, Any]:
+    """Of so few features that the inverse of W H W' keeps its digits."""
+    projection, energy = _floor_eigenvalues(sample, 4, mean)
+    missed = "pi" if mean else "mu"
+    return {**_matrices(*_floor_features(sample, 4)), missed: _listed(projection), "nu": _listed(energy)}
+
+
+_MODES: Final = "mu(i) are the eigenvalues of W H W'; b(i) are the eigenvalues of W H "
+_REACHED: Final = "Pi = H^(1/2) W' (W H W')^-1 W H^(1/2); "
+WEIGHTED: Final = (Where(f"{_MODES}u_0 u_0' H W'", _weights), SIGNAL)
+WEIGHTED_MEAN: Final = (Where(f"{_MODES}diag(theta_j^2) H W'", partial(_weights, mean=True)), SIGNAL)
+MISSED: Final = Where(
+    f"{_REACHED}mu(i) are the eigenvalues of (I - Pi); nu(i) are the eigenvalues of H^(1/2) u_0 u_0' H^(1/2)", _floors
+)
+MISSED_MEAN: Final = Where(
+    f"{_REACHED}pi(i) are the eigenvalues of (I - Pi); nu(i) are the eigenvalues of H^(1/2) diag(theta_j^2) H^(1/2)",
+    partial(_floors, mean=True),
+)
+
+
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lem:bias_lower_bound/argument", "lem:bias_lower_bound", 2725, "the trace inequality for one target",
-        ONE_TARGET, (SPECTRUM, TARGET, WEIGHTED, TARGETS("one"), *RANDOM),
+        ONE_TARGET, (SPECTRUM, TARGET, *WEIGHTED, TARGETS("one"), *RANDOM),
         partial(trace_bounds, "one"),
         lambda sample: OverDraws(lambda exponents, logs: logs["signal"], {}, "lower"),
         corrected_by="lem:bias_lower_bound/averaged", family="random-steps", role="argument", probability=PROBABLE,
@@ -172,8 +214,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lem:bias_lower_bound/argument-floor", "lem:bias_lower_bound", 2760, "the trace inequality for what is left",
         ONE_TARGET_FLOOR,
-        (SPECTRUM, TARGET, Where("mu(i) are the eigenvalues of I - Pi; nu(i) are those of H^(1/2)u_0u_0'H^(1/2)"),
-         TARGETS("one"), *RANDOM),
+        (SPECTRUM, TARGET, MISSED, TARGETS("one"), *RANDOM),
         partial(floor_bounds, mean=False),
         lambda sample: Within(_least_floor(sample), np.inf),
         corrected_by="lem:bias_lower_bound/averaged", family="random-steps", role="argument",
@@ -183,8 +224,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lem:bias_lower_bound/averaged", "lem:bias_lower_bound", 2725, "both trace inequalities for the mean target",
         AVERAGED,
-        (SPECTRUM, TARGET, WEIGHTED, TARGETS("mean"),
-         Where("nu(i) are the eigenvalues of H^(1/2) diag(theta_j^2) H^(1/2); pi(i) are those of I - Pi"), *RANDOM),
+        (SPECTRUM, TARGET, *WEIGHTED_MEAN, TARGETS("mean"), MISSED_MEAN, *RANDOM),
         lambda sample: {"e(t)": trace_bounds("mean", sample),
                         "floor": floor_bounds(sample, mean=True)},
         _averaged, _averaged_mutants, family="random-steps", role="corrected", probability=PROBABLE,

@@ -87,12 +87,18 @@ def drawn(
         draw, [(s, beta, size) for size in sizes], runs, seed=root, executor=None, name="random features"
     )
     return tuple(
-        tuple(
-            Draw(size, row[:size], row[size : 2 * size], float(row[-2]), row[2 * size : 3 * size], float(row[-1]))
-            for row in table
-        )
-        for size, table in zip(sizes, tables, strict=True)
+        tuple(_as_draw(size, row) for row in table) for size, table in zip(sizes, tables, strict=True)
     )
+
+
+def draw_of(s: float, beta: float, size: int, generator: np.random.Generator) -> Draw:
+    """One W, as a draw."""
+    return _as_draw(size, draw(s, beta, size, generator))
+
+
+def _as_draw(size: int, row: Array) -> Draw:
+    learned, mean = row[size : 2 * size], row[2 * size : 3 * size]
+    return Draw(size, row[:size], learned, float(row[-2]), mean, float(row[-1]))
 
 
 def draw(s: float, beta: float, size: int, generator: np.random.Generator) -> Array:

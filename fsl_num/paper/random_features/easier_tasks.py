@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any, Final
@@ -16,14 +16,16 @@ from fsl_num.claims.statements import Ray, Statement
 from fsl_num.claims.words import Where
 from fsl_num.paper.hypotheses import SPECTRUM, TARGET, located
 from fsl_num.paper.model.statements import Trend
-from fsl_num.paper.random_features.draws import drawn, features, sizes_of
+from fsl_num.paper.random_features.draws import Draw, drawn, features, sizes_of
 from fsl_num.paper.random_features.forcing import END, rays
 from fsl_num.paper.random_features.formulas import EASIER, OF_SIGNS, ONE, RANDOM
 from fsl_num.paper.random_features.laws import SATURATED, Exponents, Logs, corrected_exponents
+from fsl_num.paper.random_features.letters import STAYING, UNREACHED
 from fsl_num.paper.random_features.statements import DrawnRay, OverDraws, SharpOverDraws
 from fsl_num.paper.random_features.tail_eigenvalues import generators
 from fsl_num.paper.random_features.terms import floor, kappa, top_tail
 from fsl_num.simulate.random_features import random_projection
+from fsl_num.validation import Array
 from fsl_sym.proof import AllOf, Formula, equals, order_at_most, same_order
 from fsl_sym.symbols import HALF, M, N, beta, j, s
 
@@ -51,13 +53,18 @@ CONCENTRATED = Trend(-0.5, 0.2, "upper")
 """Finite sizes leave up to 0.17 of the slope of a spread, draws 0.05."""
 
 
+def _deviations(draws: Sequence[Draw], beta: float) -> Array:
+    """At many times the standard deviation of log(left of the fixed target/its mean over signs)."""
+    times = np.geomspace(1.0, (4.0 * draws[0].model_size) ** beta, 40)
+    logs = np.log([draw.left(times, mean=False) / draw.left(times) for draw in draws])
+    return np.asarray(logs.std(axis=0, ddof=1))
+
+
 @lru_cache(maxsize=64)
 def _spreads(s: float, beta: float, seed: int) -> Ray:
     values = []
-    for size, draws in zip(SPREAD_SIZES, drawn(s, beta, SPREAD_SIZES, SPREAD_RUNS, seed + 3), strict=True):
-        times = np.geomspace(1.0, (4.0 * size) ** beta, 40)
-        logs = np.log([draw.left(times, mean=False) / draw.left(times) for draw in draws])
-        values.append(float(np.log(logs.std(axis=0, ddof=1).max())))
+    for draws in drawn(s, beta, SPREAD_SIZES, SPREAD_RUNS, seed + 3):
+        values.append(float(np.log(_deviations(draws, beta).max())))
     scale = np.log(np.array(SPREAD_SIZES, dtype=np.float64))
     named = {name: np.array(sizes) for name, sizes in sizes_of(SPREAD_SIZES).items()}
     return Ray("spread", scale, named, np.array(values))
@@ -162,11 +169,21 @@ def _floors(sample: Sample) -> list[dict[Any, Any]]:
     ]  # fmt: skip
 
 
+def _deviation_of(sample: Sample) -> dict[str, Any]:
+    """The spread at the least size, and the standard deviations of which it is the largest."""
+    s, beta = sample.point
+    draws = drawn(s, beta, SPREAD_SIZES, SPREAD_RUNS, sample.seed + 3)[0]
+    spread = float(np.exp(spreads(sample).values[0]))
+    return {"s": s, "M": SPREAD_SIZES[0], "d": lambda s, size: spread,
+            "the standard deviations of log risk over t": _deviations(draws, beta)}  # fmt: skip
+
+
+SPREADS: Final = Where("d(s, M) is the largest of the standard deviations of log risk over t", _deviation_of)
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "thm: fsl-random/easier-tasks", "thm: fsl-random", 642, "random and first features on easier tasks",
         EASIER_TASKS,
-        (SPECTRUM, TARGET, "s != 1", Where("R_random and R_top are the risks that stay"),
+        (SPECTRUM, TARGET, "s != 1", STAYING,
          "sigma = 0, t = oo", *RANDOM),
         located({"sigma": 0.0, "t": math.inf})(_against_top), _easier, _easier_mutants,
         depends=("prop:volterra-random/forcing",), family="random-left",
@@ -178,7 +195,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "thm: fsl-random/floor", "thm: fsl-random", 628, "what random features never learn, sharply",
         FLOOR,
-        (SPECTRUM, TARGET, "s > 0", Where("rho is what W does not reach of the target, in the mean"), *RIDGE, *RANDOM),
+        (SPECTRUM, TARGET, "s > 0", UNREACHED, *RIDGE, *RANDOM),
         lambda sample: rays(sample, END)[0], _sharp, instances=_floors,
         family="random-left", role="own", extra_points={"easy": ((ONE, Rational(2)),)},
         probability="in the mean over W",
@@ -187,7 +204,7 @@ CLAIMS: tuple[Claim, ...] = (
         "thm: fsl-random/spread", "thm: fsl-random", 628, "how far one draw is from the mean",
         SPREAD,
         (SPECTRUM, TARGET, "s > 0",
-         Where("d(s, M) is the largest standard deviation of log risk over t"), "sigma = 0", *RANDOM),
+         SPREADS, "sigma = 0", *RANDOM),
         located({"sigma": 0.0})(spreads), _spread,
         lambda sample: {"M^-1/2 for every s": CONCENTRATED} if concentration(sample) < 0.35 else {},
         family="random-left", role="own", extra_points={"easy": ((Rational(2), Rational(4)),)},

@@ -12,13 +12,13 @@ from sympy import Expr
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import compiled
 from fsl_num.claims.statements import Joint
-from fsl_num.claims.words import Where
 from fsl_num.paper.hypotheses import SPECTRUM
 from fsl_num.paper.model.measurements import SIZES
 from fsl_num.paper.model.statements import FailureRate
 from fsl_num.paper.random_features import forcing
 from fsl_num.paper.random_features.draws import FEATURES_PER_MODEL, sizes_of
-from fsl_num.paper.random_features.formulas import NORMAL, PROBABLE, RANDOM, RATE, VARIANCE, large, mu, small
+from fsl_num.paper.random_features.formulas import PROBABLE, RANDOM, RATE, VARIANCE, large, mu, small
+from fsl_num.paper.random_features.letters import MODES, UNIT_NORMAL
 from fsl_num.paper.random_features.statements import SHIFTS as OVERALL
 from fsl_num.paper.random_features.statements import DrawnRay, Law, OverDraws
 from fsl_num.simulate.concentration import Concentration, eigenvalue_ratios, ratios_of_draw
@@ -111,7 +111,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lem: random_eigen", "lem: random_eigen", 635, "the eigenvalues of random features, as printed",
         AllOf(EIGENVALUE_BOUNDS),
-        (SPECTRUM, Where("mu(j) is the eigenvalue number j of W H W', j <= M"), NORMAL,
+        (SPECTRUM, MODES, UNIT_NORMAL,
          equals(VARIANCE, 1), *RANDOM[2:]),
         partial(extreme_ratios, unit=True), _bounded,
         corrected_by="lem: random_eigen/corrected",
@@ -121,7 +121,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lem: random_eigen/corrected", "lem: random_eigen", 635,
         "the eigenvalues of random features of the right variance",
-        AllOf(EIGENVALUE_BOUNDS), (SPECTRUM, Where("mu(j) is the eigenvalue number j of W H W', j <= M"), *RANDOM),
+        AllOf(EIGENVALUE_BOUNDS), (SPECTRUM, MODES, *RANDOM),
         extreme_ratios, _bounded,
         family="random-eigenvalues", probability=f"at least 1 - exp(-{RATE:g} M) over W", role="corrected",
     ),

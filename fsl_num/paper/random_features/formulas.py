@@ -10,6 +10,7 @@ from sympy import Expr, Function, Identity, Integral, MatrixSymbol, Rational, Sy
 from fsl_num.claims.words import Where
 from fsl_num.paper.hypotheses import FEATURES as LAWS
 from fsl_num.paper.hypotheses import PROJECTIONS, SCHEDULES
+from fsl_num.paper.random_features.letters import FLOOR, KERNEL, LEAKY, NORMAL, SIGNAL, STRENGTH_OF
 from fsl_num.paper.random_features.risks import NOISES, SIGMAS
 from fsl_sym.proof import Formula, equals, same_order
 from fsl_sym.random_features import FEATURES
@@ -17,23 +18,18 @@ from fsl_sym.symbols import M, beta, s, sigma, t, z
 
 mu, nu, pi, risk, bias, returned, _gamma = (Function(name) for name in ("mu", "nu", "pi", "E", "b", "G", "gamma"))
 small, large, most = (Symbol(name, positive=True) for name in ("c_1", "c_2", "c"))
-MU_TAIL = Where("mu(j, k) is the eigenvalue number j of A_k = W_k:oo H_k:oo W_k:oo'")
 SPLIT: Final = Symbol("k", positive=True)
 DECAYED = Where("A_t = exp(-W'W H t)")
 u, identity = MatrixSymbol("u", FEATURES, 1), Identity(FEATURES)
 e = Function("e")
-HATS = Where("e(t) and K(t) are those with the eigenvalues of W H W' for lambda_j")
-LEFT = Where(
-    "F is kappa sum_j lambda_j theta_j^2/(lambda_j + kappa); "
-    "e~ is that with theta_j^2 + (1/M) sum_{i<=j} theta_i^2 for theta_j^2"
-)
+HATS = (SIGNAL, KERNEL)
+LEFT = (FLOOR, LEAKY)
 kernel, leaky, floor_value = Function("K"), Function("etilde"), Symbol("F", positive=True)
 VARIANCE = Symbol("v", positive=True)
-NORMAL = Where("v is the variance of the entries of W, which are normal")
 RANDOM = (NORMAL, equals(VARIANCE, 1 / M), "N = 4M")
 TRAINING = (
     LAWS("gaussian"),
-    Where("c is gamma tr(W H W')"),
+    STRENGTH_OF,
     "c = 1/2",
     SCHEDULES("constant", "early drop"),
     "(M/2)^beta <= t <= (2M)^beta",

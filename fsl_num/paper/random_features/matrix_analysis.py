@@ -146,7 +146,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lm:matrix_analysis", "lm:matrix_analysis", 2783, "what W does not reach is a lower bound",
         NOT_REACHED,
-        (RANK, DECAYED, Where("R = H^(1/2); P = W R; E = exp(-t P'P); Pi is the projection on the rows of P"),
+        (RANK, DECAYED, Where("R = H^(1/2); P = W R; E = exp(-t P'P); Pi = P' (P P')^-1 P"),
          *SMALL),
         identities.of_cases(lambda sample: {
             "identity": left_entries(sample), "inequality": least_surplus(sample), "constant": attained_share(sample)}),

@@ -85,7 +85,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "thm: fsl-random", "thm: fsl-random", 627, "the law of random features, as printed",
         PRINTED_LAW,
-        (SPECTRUM, TARGET, at_most(s, 1), HATS, *formulas.RANDOM,
+        (SPECTRUM, TARGET, at_most(s, 1), *HATS, *formulas.RANDOM,
          *formulas.TRAINING),
         rays, partial(laws.risk_law, PRINTED_LAW, laws.source_exponent),
         depends=("prop:volterra-random",), corrected_by="thm: fsl-random/corrected", family="random-risks",
@@ -95,7 +95,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "thm: fsl-random/corrected", "thm: fsl-random", 627, "the law of random features, on every task",
-        LAW, (SPECTRUM, TARGET, HATS, LEFT, "s > 0", *formulas.RANDOM, *formulas.TRAINING),
+        LAW, (SPECTRUM, TARGET, *HATS, *LEFT, "s > 0", *formulas.RANDOM, *formulas.TRAINING),
         rays,
         partial(laws.risk_law, LAW, laws.corrected_exponents),
         partial(laws.corrected_law_mutants, LAW),
@@ -107,8 +107,8 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "thm: fsl-random/signs", "thm: fsl-random", 628, "a fixed target is one with random signs",
         SIGNS,
-        (SPECTRUM, TARGET, Where("X is A_t of W; Y is A_t of W S"), Where("S is a diagonal matrix of signs"),
-         PROJECTIONS("random"), Property("H", "diagonal")),
+        (SPECTRUM, TARGET, Where("X is exp(-t W'W H); Y is exp(-t S W'W S H); S is S^-1"),
+         PROJECTIONS("random"), Property("H", "diagonal"), Property("S", "diagonal")),
         of_projections(sign_risks),
         lambda sample: Sharp(sign_claim(sample), ROUNDING, {
             "the signs left out": sign_claim(sample, flipped=False)}),

@@ -79,6 +79,16 @@ def nodes(end: float) -> Nodes:
     )
 
 
+def rate_of(draw: Draw) -> float:
+    """gamma, of which gamma tr(W H W') is :data:`STRENGTH`."""
+    return STRENGTH / float(draw.eigenvalues.sum())
+
+
+def returned_by(draw: Draw, times: Array) -> Array:
+    """What noise returns as risk after ``times``: sum_j mu_j^2 exp(-2 mu_j t)."""
+    return np.asarray(decay(draw.eigenvalues, times) @ draw.eigenvalues**2)
+
+
 def solutions(draw: Draw, rate: float, times: Array) -> tuple[Array, Array]:
     """f of the mean target without noise, and f of noise 1 without a target, for the constant rate gamma."""
     risks = []
@@ -97,7 +107,7 @@ def risks_and_terms(
 
     ``ends``: (share, cut) -> end; with ``cut`` the rate is 0 after half of the time. One solution serves all of them.
     """
-    rate = STRENGTH / float(draw.eigenvalues.sum())
+    rate = rate_of(draw)
     rules = {key: nodes(0.5 * end if key[1] else end) for key, end in ends.items()}
     target, noisy = solutions(draw, rate, np.concatenate([np.append(rule.z, rule.end) for rule in rules.values()]))
     parts = np.cumsum([rule.z.size + 1 for rule in rules.values()])[:-1]
@@ -117,7 +127,7 @@ def _risk_and_terms(
     own, stop, (target, noisy) = draw.eigenvalues, rule.end, solved
     after = end - stop
     weights = rate * rule.weights
-    kernel = weights * (decay(own, rule.left + after) @ own**2)
+    kernel = weights * returned_by(draw, rule.left + after)
     if cut:  # each mode keeps its own noise while the rate lasts, and only forgets afterwards
         slow = np.exp(-np.multiply.outer(rule.left, 2.0 * own - rate * own**2) - 2.0 * after * own)
         returned = weights * (slow @ own**2)

@@ -15,8 +15,9 @@ from fsl_num.claims.words import Where
 from fsl_num.paper.hypotheses import SPECTRUM
 from fsl_num.paper.model.statements import FailureRate
 from fsl_num.paper.random_features.draws import FEATURES_PER_MODEL, features, sizes_of
-from fsl_num.paper.random_features.formulas import EDGES, MU_TAIL, PROBABLE, RANDOM, RATE, SPLIT, large, most, mu, small
+from fsl_num.paper.random_features.formulas import EDGES, PROBABLE, RANDOM, RATE, SPLIT, large, most, mu, small
 from fsl_num.paper.random_features.laws import Exponents, Logs
+from fsl_num.paper.random_features.letters import MODES
 from fsl_num.paper.random_features.statements import DrawnRay, OverDraws
 from fsl_num.simulate.random_features import random_projection
 from fsl_num.validation import Array
@@ -24,7 +25,6 @@ from fsl_sym.proof import AllOf, at_most, equals
 from fsl_sym.symbols import M, N, beta, j
 
 _of_all = Function("mu_N")
-MU = Where("mu(j) is the eigenvalue number j of W H W'")
 EIGENVALUES: Final = AllOf((at_most(small * j**-beta, mu(j)), at_most(mu(j), large * j**-beta)))
 TAIL_RATIO: Final = at_most(mu(M / 2, SPLIT) / mu(M, SPLIT), most)
 SIZES = (12, 24, 48, 96)
@@ -166,10 +166,21 @@ def _last_tail(sample: Sample) -> list[dict[Any, Any]]:
              most: tail_ratio(weighted, columns - 2 * size)}]  # fmt: skip
 
 
+def _tail_letters(sample: Sample) -> dict[str, Any]:
+    """The eigenvalues of the tail of one W after its first column, with the matrices."""
+    eigenvalues, known = features(1.0, sample.point[1], SIZES[0])[0], _ratio_instances(sample)[0]
+    projection = _draw(sample) / np.sqrt(eigenvalues)
+    first = int(known[SPLIT])
+    return {"mu": known[mu], "k": first, "W_k:oo": projection[:, first:], "H_k:oo": np.diag(eigenvalues[first:])}
+
+
+MU_TAIL: Final = Where("A_k = W_k:oo H_k:oo W_k:oo'; mu(j, k) are the eigenvalues of A_k", _tail_letters)
+
+
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lem:eig_concentration_appendix", "lem:eig_concentration_appendix", 2530, "eigenvalues of W H W', any N",
-        EIGENVALUES, (SPECTRUM, *RANDOM[:2], "N = M", MU),
+        EIGENVALUES, (SPECTRUM, *RANDOM[:2], "N = M", MODES),
         lambda sample: [least_eigenvalues(sample, 1)],
         lambda sample: OverDraws(_power, {}, "lower", finite_size=EDGES),
         corrected_by="lem: random_eigen/corrected", family="random-tails",

@@ -140,6 +140,14 @@ def _order_instances(sample: Sample) -> list[dict[Any, Any]]:
     return [*instances, attained]
 
 
+def _ordered(sample: Sample) -> dict[Any, Any]:
+    """Roots, and the matrices of which they are."""
+    return {**_order_instances(sample)[0], **dict(zip("PQU", ordered_pair(sample.seed, 0), strict=True))}
+
+
+ROOTS_OF = Where("R_1 = P^(1/2); R_2 = Q^(1/2); L = (Q - P)^(1/2); V = U^(1/2)", _ordered)
+
+
 def _trace_gap(sample: Sample) -> Sharp:
     norm = partial(squared_norm, sample)
     return sharp_identity(norm(), {"the other way round": norm(swapped=True), "without U": norm(unweighted=True)})
@@ -160,7 +168,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lem:spd_matrix_trace", "lem:spd_matrix_trace", 3856, "a trace grows with its matrix",
         TRACE_ORDER,
-        (Where("R_1, R_2, L, V are the roots of P, Q, Q - P, U"), *ROOTS),
+        (ROOTS_OF, *ROOTS),
         trace_gaps, _trace_gap, instances=_order_instances,
         derive=derivations.trace_order_derivation, family="random-identities",
         quoted=r"\le \tr(\sqrt{\mathbf{Q}}\mathbf{U}\sqrt{\mathbf{Q}})",

@@ -16,11 +16,11 @@ from fsl_num.paper.hypotheses import SPECTRUM
 from fsl_num.paper.model.formulas import symmetric
 from fsl_num.paper.model.statements import FailureRate
 from fsl_num.paper.random_features.draws import features, sizes_of, variance
-from fsl_num.paper.random_features.formulas import EDGES, MU_TAIL, PROBABLE, RANDOM, RATE, SMALL, SPLIT, most, mu
+from fsl_num.paper.random_features.formulas import EDGES, PROBABLE, RANDOM, RATE, SMALL, SPLIT, most, mu
 from fsl_num.paper.random_features.identities import CASES, ROWS, Table, case, entry, of_cases, sharp_identity
 from fsl_num.paper.random_features.laws import Exponents, Logs
 from fsl_num.paper.random_features.statements import DrawnRay, OverDraws, Within
-from fsl_num.paper.random_features.tail_eigenvalues import RUNS, SIZES, generators, tail_ratio
+from fsl_num.paper.random_features.tail_eigenvalues import MU_TAIL, RUNS, SIZES, generators, tail_ratio
 from fsl_num.simulate.random_features import random_projection
 from fsl_num.validation import Array
 from fsl_sym import random_features as derivations
@@ -136,14 +136,33 @@ def first_columns(sample: Sample) -> Table:
     return table
 
 
-def split_columns(sample: Sample, number: int, count: int, *, inverse: float = 1.0, tail: bool = True) -> Array:
-    """A_k^-1 W_0:k [H_0:k^-1 + W_0:k'A_k^-1 W_0:k]^-1; ``inverse`` scales H^-1, A_k has all of W if not ``tail``."""
+def _middle(sample: Sample, number: int, count: int, inverse: float, tail: bool) -> tuple[Array, Array, Array]:
+    """The bracket, A_k^-1 W_0:k, and A_k."""
     projection, eigenvalues, _ = case(sample, number)
     first = projection[:, :count]
     start = count if tail else 0
     beyond = (projection[:, start:] * eigenvalues[start:]) @ projection[:, start:].T
     solved = np.linalg.solve(beyond, first)
     middle = inverse * np.diag(1.0 / eigenvalues[:count]) + first.T @ solved
+    return np.asarray(middle), np.asarray(solved), beyond
+
+
+def _parts(sample: Sample) -> dict[str, Any]:
+    """With two columns split off."""
+    (projection, eigenvalues, _), (middle, _, beyond) = case(sample, 0), _middle(sample, 0, 2, 1.0, True)
+    whole = np.linalg.inv((projection * eigenvalues) @ projection.T)
+    first, own = projection[:, :2], np.diag(eigenvalues[:2])
+    return {"(WHW')^{-1}": whole, "A_k": beyond, "D": middle, "W_0:k": first, "H_0:k": own}
+
+
+SPLIT_OFF: Final = Where(
+    "(WHW')^{-1} is the inverse of (A_k + U C U'); U = W_0:k; C = H_0:k; D = C^-1 + U' A_k^-1 U", _parts
+)
+
+
+def split_columns(sample: Sample, number: int, count: int, *, inverse: float = 1.0, tail: bool = True) -> Array:
+    """A_k^-1 W_0:k [H_0:k^-1 + W_0:k'A_k^-1 W_0:k]^-1; ``inverse`` scales H^-1, A_k has all of W if not ``tail``."""
+    middle, solved, _ = _middle(sample, number, count, inverse, tail)
     return np.asarray(np.linalg.solve(middle.T, solved.T).T)
 
 
@@ -216,7 +235,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "lem:T_estimate/first-columns", "lem:T_estimate", 2884, "the inverse with the first k columns split off",
         FIRST_COLUMNS[0],
-        (Where("(WHW')^{-1} is the inverse of A_k + U C U'; U = W_0:k; C = H_0:k; D = C^-1 + U'A_k^-1 U"),
+        (SPLIT_OFF,
          *FIRST_COLUMNS[1], *SMALL),
         of_cases(first_columns), _first_columns_law, derive=derivations.woodbury_derivation,
         family="random-identities", role="argument",

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Joint, Statement
-from fsl_num.claims.words import Where
 from fsl_num.paper.hypotheses import SPECTRUM, TARGET
 from fsl_num.paper.random_features import forcing, formulas, laws
 from fsl_num.paper.random_features.formulas import (
@@ -26,6 +25,7 @@ from fsl_num.paper.random_features.formulas import (
     returned,
     risk,
 )
+from fsl_num.paper.random_features.letters import FLOOR, LEAKY, LEFT_AT, RETURNED, SIGNAL
 from fsl_num.paper.random_features.risks import rays
 from fsl_num.paper.random_features.statements import Between, Law, OverDraws, RareFailures
 from fsl_sym.proof import at_most, same_order
@@ -81,7 +81,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "prop:volterra-random", "prop:volterra-random", 2473, "the Volterra equation of random features, as printed",
         PRINTED_VOLTERRA,
-        (SPECTRUM, TARGET, at_most(s, 1), HATS, *formulas.RANDOM,
+        (SPECTRUM, TARGET, at_most(s, 1), *HATS, *formulas.RANDOM,
          *formulas.TRAINING),
         rays, partial(laws.risk_law, PRINTED_VOLTERRA, laws.source_exponent),
         depends=("lem:trace_analysis_appendix", "lem:bias_upper_bound", "lem:bias_lower_bound"),
@@ -93,7 +93,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "prop:volterra-random/corrected", "prop:volterra-random", 2473,
         "the Volterra equation of random features, on every task",
-        VOLTERRA, (SPECTRUM, TARGET, HATS, LEFT, "s > 0", *formulas.RANDOM, *formulas.TRAINING),
+        VOLTERRA, (SPECTRUM, TARGET, *HATS, *LEFT, "s > 0", *formulas.RANDOM, *formulas.TRAINING),
         rays, partial(laws.risk_law, VOLTERRA, laws.corrected_exponents),
         partial(laws.corrected_law_mutants, VOLTERRA), depends=("prop:volterra-random/forcing",),
         family="random-risks",
@@ -102,7 +102,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "prop:volterra-random/forcing", "prop:volterra-random", 2473, "what random features leave, on every task",
         FORCING,
-        (SPECTRUM, TARGET, LEFT, Where("b(t) is u_0'A_t'HA_t u_0"), "s > 0", *RANDOM),
+        (SPECTRUM, TARGET, SIGNAL, LEAKY, FLOOR, LEFT_AT, "s > 0", *RANDOM),
         _left, _left_law, _left_mutants,
         depends=("lem: random_eigen/corrected",), family="random-left", role="own",
         extra_points=EASIER, probability=f"{OF_SIGNS}; for the easier tasks at late times alone",
@@ -111,7 +111,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "appendix:proof_random/recursion", "appendix:proof_random", 2945, "the risk by its own history",
         RECURSION,
-        (SPECTRUM, TARGET, Where("b(t) is u_0'A_t'HA_t u_0; G(t) is tr(S A_t'HA_t S)"), "s > 0",
+        (SPECTRUM, TARGET, LEFT_AT, RETURNED, "s > 0",
          *formulas.RANDOM, *formulas.TRAINING),
         rays, _recursion,
         depends=("lem:trace_analysis_appendix",), family="random-risks",

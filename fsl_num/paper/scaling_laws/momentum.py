@@ -176,6 +176,18 @@ def _says(sample: Sample) -> Joint:
     })  # fmt: skip
 
 
+def _alone(sample: Sample) -> dict[str, Any]:
+    """One mode after some steps: its risk, and its weight about the target, step by step."""
+    eigenvalue, rate, momentum, steps = 0.1, 0.3, 0.5, 7
+    weight, speed = 1.0, 0.0
+    for _ in range(steps):
+        speed = momentum * speed + eigenvalue * weight
+        weight -= rate * (1.0 - momentum) * speed
+    return {"E_0": momentum_risk((eigenvalue,), (1.0,), rate, momentum, steps), "lambda": eigenvalue,
+            "the squared error of one mode lambda without noise": weight**2}  # fmt: skip
+
+
+ALONE: Final = Where("E_0 is lambda/2 times the squared error of one mode lambda without noise", _alone)
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "momentum/kernel", "eqn: fsl-simplified", 883, "heavy-ball momentum changes the kernel at short times",
@@ -185,7 +197,7 @@ CLAIMS: tuple[Claim, ...] = (
         )),
         (MODEL, exact_powers(MODE_BY_MODE),
          at_most(a, 1), at_least(MU, 0), less(MU, 1), at_least(M, 2),
-         Where("E_0 is the excess risk of one mode lambda without noise"),
+         ALONE,
          less(a * lam, (1 - sqrt(MU)) / (1 + sqrt(MU)))),
         _measured, _says, role="own", depends=("eqn: fsl-simplified",),
         remark="Constant momentum changes no exponent.",

@@ -26,7 +26,15 @@ from fsl_num.claims.words import Where
 from fsl_num.design.model_water import model_water
 from fsl_num.paper.block_constants import DESIGNED, OSCILLATE, exact_powers
 from fsl_num.paper.hypotheses import INFINITE, LABELS, MODEL, of_infinite_size
-from fsl_num.paper.scaling_laws.optimal_rates import FAMILY, Optimum, data_designs, of_noise
+from fsl_num.paper.scaling_laws.optimal_rates import (
+    BEST,
+    FAMILY,
+    LARGEST,
+    Optimum,
+    data_designs,
+    letters_of_design,
+    of_noise,
+)
 from fsl_sym.ansatz import optimal_rate
 from fsl_sym.domain import HARD
 from fsl_sym.optimal_rates import DECAY, least_of_decay
@@ -187,8 +195,7 @@ def _constants_claim(name: str, constants: Mapping[str, tuple[Symbol, Expr]], *h
         name, "eqn: FSL-optimization", 1583,
         f"the best schedule of a data budget with its constants, {regime} regime", AllOf((*limits, *defined)),
         (MODEL, f"s {'>' if regime == 'easy' else '<'} 1 - 1/beta", INFINITE,
-         Where("E is the least excess risk over gamma that never rise"),
-         Where("a is the largest gamma" if regime == "easy" else "b is the last gamma"),
+         BEST, LARGEST if regime == "easy" else Where("b is the last of gamma", letters_of_design),
          exact_powers(OSCILLATE), *hypotheses),
         of_infinite_size(lambda sample: _points(sample, tuple(constants))),
         lambda sample: _constants(sample, constants),
@@ -224,6 +231,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _constants_claim(
         "optimal-schedule/constants-hard",
-        HARD_CONSTANTS, Where("K_2 is the number of samples after the rate has left its bound; g is that bound"),
+        HARD_CONSTANTS, Where("K_2 is the number of samples after the rate has left its bound"),
+        Where("g is the largest of gamma", letters_of_design),
     ),
 )  # fmt: skip

@@ -29,6 +29,7 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.formula_laws import order_statement
 from fsl_num.claims.statements import Joint, Ray, Statement
 from fsl_num.claims.words import Where
+from fsl_num.design.model_water import model_water
 from fsl_num.design.theory import best_gammas
 from fsl_num.model import Model
 from fsl_num.paper.block_constants import DESIGNED, exact_powers
@@ -89,11 +90,6 @@ LEAST: Final = {
 FAMILY: Final = "optimal-schedule"
 """Claims that share designs."""
 """Of the excess risk, for easy tasks, at the edge, and for hard tasks."""
-CHOSEN_SIZE: Final = Where("E is the least over M as well; a is the largest gamma")
-BEST_LAW: Final = Where(
-    "T is an intrinsic time over which the best rates leave the signal and the noise (int sqrt K)^2/D, "
-    "of the order min(M, T^(1/beta))/D"
-)
 STATIONARY: Final = equals(price(gamma), above_least_price(gamma) + LEAST_PRICE)
 """At every rate gamma; what lies above the least price is a square that vanishes at sqrt(mu/k)."""
 COMPUTE_HARD: Final = {
@@ -276,6 +272,41 @@ def compute_rays(sample: Sample) -> Mapping[str, tuple[Ray, ...]]:
     return _rays(optima, "C", math.log(10.0) * decades)
 
 
+def letters_of_design(sample: Sample) -> dict[str, Any]:
+    """One design of infinitely many features, and the excess risks of others that never rise at the same data."""
+    design = _optimum(sample, math.inf, _SHOWN)
+    water, known = model_water(design.model, design.data, None, falling=True), design.quantities
+    others = [min(scale, water.high / known["peak"]) * design.gammas for scale in (0.8, 0.97, 1.03, 1.2)]
+    others += [np.full_like(design.gammas, share * water.high) for share in (1.0, 0.1, 0.01)]
+    risks = [design.loss, *(water.risk(gammas, design.samples) for gammas in others)]
+    return {
+        "E": design.loss, "the excess risks of gamma that never rise, up to a bound": np.array(risks),
+        "gamma": design.gammas, "the samples at each": design.samples,
+        "a": known["peak"], "b": known["end"], "T": known["horizon"],
+        "g": water.high,
+    }  # fmt: skip
+
+
+def _letters_of_size(sample: Sample) -> dict[str, Any]:
+    """The design of one compute, and the least excess risks of models half and twice as large, and of others."""
+    log_size, noise = _best_size(sample, _SHOWN, [0.0]), _noise(sample)
+    sizes = [max(1, round(math.exp(log_size) * share)) for share in (1.0, 0.5, 0.7, 1.4, 2.0)]
+    risks = [best_gammas(Model(*sample.point, size, noise), _SHOWN / size, falling=True)[0] for size in sizes]
+    return {"E": _optimum(sample, sizes[0], _SHOWN / sizes[0]).loss, "the excess risks at each M": np.array(risks)}
+
+
+_SHOWN: Final = 1e6
+"""The budget at which letters are tried."""
+BEST: Final = Where("E is the least of the excess risks of gamma that never rise, up to a bound", letters_of_design)
+LARGEST: Final = Where("a is the largest of gamma", letters_of_design)
+CHOSEN_SIZE: Final = Where("E is the least of the excess risks at each M", _letters_of_size)
+BEST_LAW: Final = (
+    Where("T is the sum of gamma times the samples at each", letters_of_design),
+    Where("T is an intrinsic time over which the best rates leave the signal and the noise (int sqrt K)^2/D, "
+          "of the order min(M, T^(1/beta))/D"),
+)
+
+
 def _claim(
     name: str, title: str, orders: Mapping[str, Formula],
     rays: Callable[[Sample], Mapping[str, tuple[Ray, ...]]], remark: str, *hypotheses: str,
@@ -291,8 +322,7 @@ def _claim(
     return Claim(
         name, "eqn: FSL-optimization", 1583, title, lambda: AllOf(tuple(derived.formulas())),
         (MODEL, str(derived.regime.condition),
-         Where("E is the least excess risk over gamma that never rise, up to a bound"),
-         LABELS, BEST_LAW,
+         BEST, LABELS, *BEST_LAW,
          exact_powers(DESIGNED), *hypotheses),
         of_noise(of_infinite_size(measured) if INFINITE in hypotheses else measured), statement,
         derive=derived.derivations, regimes=(derived.regime.name,), role="own", depends=("eqn: fsl-simplified",),
@@ -320,7 +350,7 @@ def _least(
     return Claim(
         f"optimal-schedule/{budget}", "eqn: FSL-optimization", 1583, f"the least risk of all schedules, {budget}",
         AllOf((*before, *optima)),
-        (MODEL, LABELS, BEST_LAW, *where, exact_powers(DESIGNED)),
+        (MODEL, LABELS, *BEST_LAW, *where, exact_powers(DESIGNED)),
         of_noise(measured), statement, derive=lambda: (*derive(), *least_orders(budget)), role="own", depends=depends,
         family=FAMILY,
     )  # fmt: skip
@@ -352,7 +382,7 @@ CLAIMS: tuple[Claim, ...] = (
         "optimal-schedule/compute-easy", "the best schedule of a compute budget, easy regime",
         COMPUTE_EASY, compute_rays,
         "Up to constants the law does not determine the intrinsic time; the designs take the lower end.",
-        CHOSEN_SIZE,
+        CHOSEN_SIZE, LARGEST,
     ),
     _claim(
         "optimal-schedule/compute-hard", "the best schedule of a compute budget, hard regime",

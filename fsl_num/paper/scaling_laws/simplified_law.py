@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import product
+from typing import Any
 
 import numpy as np
 from sympy import Symbol
@@ -20,7 +21,7 @@ from fsl_num.paper.functional.runs import equation_up_to_constants
 from fsl_num.paper.hypotheses import MODEL
 from fsl_num.paper.scaling_laws.laws import NOISE, STABLE
 from fsl_num.paper.scaling_laws.training import SILENT, Training, peak_rate, whole
-from fsl_num.schedules import Constant, Cosine, Schedule
+from fsl_num.schedules import Constant, Cosine, ExponentialDecay, Schedule
 from fsl_num.spectrum import approximation_error, signal
 from fsl_num.volterra import Problem, solve
 from fsl_sym.proof import same_order
@@ -140,6 +141,16 @@ def _tied(name: str, sample: Sample, growing: str, runs: Sequence[tuple[Schedule
     return _ray(name, growing, measured)
 
 
+def _parts(sample: Sample) -> dict[str, Any]:
+    """The variables of a ray at its one place, and what the model has of them."""
+    model, rate = Model(*sample.point, 20.0, 0.0), peak_rate(sample.point[1])
+    plans = [ExponentialDecay(peak=rate, final=0.1 * rate, steps=steps / rate) for steps in (4.0, 5.0, 6.0, 7.0)]
+    logs = _tied("", sample, "signal", [(plan, 20.0, 1.0) for plan in plans]).logs
+    parts = {name: math.exp(logs[name][0]) for name in ("t", "approximation", "signal", "noise")}
+    own = {"delta_M": model.approximation_error, "e_M": lambda t: float(model.signal(t)), "K_M": model.kernel}
+    return {**parts, **own, "gamma": plans[0].gamma}
+
+
 def _ray(name: str, growing: str, measured: Sequence[dict[str, float]]) -> Ray:
     logs = {key: np.array([record[key] for record in measured]) for key in measured[0]}
     values = logs.pop("E")
@@ -150,8 +161,9 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "eqn: fsl-simplified", "eqn: fsl-simplified", 883, "the loss under constant label noise, in three parts",
         same_order(E, APPROXIMATION + SIGNAL + NOISE_PART * sigma**2),
-        (MODEL, Where("approximation is M^-(s beta) through delta_M; signal is e_M(t); "
-         "noise is the integral of K_M(t - r) gamma(r) over r from 0 to t"), "t >= 1", NOISE, STABLE, UP_TO_CONSTANTS),
+        (MODEL, Where("approximation is delta_M; signal is e_M(t); "
+         "noise is the integral over r from 0 to t of K_M(t - r) gamma(r)", _parts),
+         "t >= 1", NOISE, STABLE, UP_TO_CONSTANTS),
         tied_rays, beyond=_outside,
         depends=("approximation-error",), family="loss",
         quoted=r"\eqsim M^{-s\beta} + e_M(t) + \frac{\sigma^2}{B}\int_0^t \cK_M(t-r)\varphi(T^{-1}(r))\dd r",
