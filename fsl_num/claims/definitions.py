@@ -53,6 +53,7 @@ MODEL: Final = frozenset({"E", "K", "e", "lambda_j", "theta_j", "sigma", "rho_-"
 """What a claim may say of the model though no letter of its formula is it: sums are made of the first two."""
 
 
+_NAME: Final = "it gives a name, and no value"
 BARE: Final[Mapping[str, str]] = MappingProxyType({
     **dict.fromkeys((
         "f is the target", "a(j) are the coefficients of any function", "psi is phi in another order",
@@ -64,7 +65,7 @@ BARE: Final[Mapping[str, str]] = MappingProxyType({
         "phi(z) is the learning rate at T^-1(z), and h is 1", "deviation(k) is their standard error",
         "mu is the price of a sample", "k is the noise of a unit of gamma",
         "u_0 and u_1 are |u_0:k| and |u_k:oo|_H of the worst target",
-    ), "it gives a name, and no value"),
+    ), _NAME),
     **dict.fromkeys((
         "R is the time left when the rate leaves its bound, to follow one over the root of the kernel",
         "R is the intrinsic time after the rate has left its bound",
@@ -134,6 +135,17 @@ def standard_letters(claim: Claim) -> list[str]:
     meanings = {**NOTATION, **{letter.name: meaning for letter, meaning in MEANINGS.items()}}
     names = sorted({name for part in parts_of(claim.formula) for name in _letters(part)} & meanings.keys())
     return [f"${latex(Symbol(name))}$, {meanings[name]}" for name in names if _plain(name) not in defined]
+
+
+def not_compared(claim: Claim) -> list[str]:
+    """The definitions of a claim that nothing measured is compared with, each with the reason; bare names left out.
+
+    >>> from fsl_num.claims.registry import claim
+    >>> not_compared(claim("horizon-free/best-power"))
+    ['E is the least risk over g in [0, 1): a search finds it, to fewer digits than definitions are tried to']
+    """
+    texts = [known.text for where in _of(claim) for known in where.defined]
+    return [f"{text}: {BARE[text]}" for text in texts if BARE.get(text, _NAME) != _NAME]
 
 
 def _plain(name: str) -> str:

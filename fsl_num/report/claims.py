@@ -11,7 +11,7 @@ from rich.text import Text
 
 from fsl_num.claims import outside
 from fsl_num.claims.claim import Claim
-from fsl_num.claims.definitions import standard_letters
+from fsl_num.claims.definitions import not_compared, standard_letters
 from fsl_num.claims.errata import errata
 from fsl_num.claims.records import Erratum, Outcome
 from fsl_num.claims.registry import all_claims
@@ -56,6 +56,7 @@ def card(claim: Claim, record: Outcome | None, *, mutants: bool = False, needs: 
         ("letters", plain("; ".join(standard_letters(claim)))),
         *(("hypothesis", plain(assumption)) for assumption in claim.assumptions),
         *(("not measured", plain(f"{assumed}: {assumed.why}")) for assumed in claim.assumed),
+        *(("not compared", plain(definition)) for definition in not_compared(claim)),
         *(("by others", plain(f"{whose}: {words}")) for whose, words in claim.elsewhere.items()),
         ("remark", claim.remark),
         ("probability", claim.probability),
@@ -106,6 +107,7 @@ def card_json(claim: Claim, record: Outcome | None) -> dict[str, Any]:
         "hypotheses": [str(known) for known in claim.hypotheses if not isinstance(known, Where | Assumed)],
         "assumed": {str(known): known.why for known in claim.assumed},
         "where": list(claim.where),
+        "not_compared": not_compared(claim),
         "letters": standard_letters(claim),
         "elsewhere": claim.elsewhere,
         "would_hold": list(claim.would_hold),
