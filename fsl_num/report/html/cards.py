@@ -90,7 +90,8 @@ def environment(
         relations=lambda claim: _relations(claim, claims), where=where, evidence=_evidence, source=source,
         maps=drawings.constants_map, drifts_of=drawings.drift_plot, width=drawings.WIDTH, height=drawings.HEIGHT,
         tables=lambda record: _tables(record, text), survivors_of=_survivors, mutants_of=_mutants,
-        optima_of=lambda claim: optima(claim.formula), written=written, letters_of=standard_letters, not_compared=not_compared,
+        optima_of=lambda claim: optima(claim.formula), written=written, letters_of=standard_letters,
+        not_compared=not_compared,
         derivations_of=lambda claim: tuple(map(_chain, claim.derivations())), lemmas=lemmas,
     )  # fmt: skip
     return made
