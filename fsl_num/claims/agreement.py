@@ -91,7 +91,7 @@ def agreement(claim: Claim, sample: Sample, statement: Any) -> Agreement:
         if part in limits:
             parts[limits[part]].append(part)
             continue
-        directions = {side for formulas, side in read if {part, part.left, part.right} & set(formulas)}
+        directions = {side for formulas, side in read if _is_read(part, formulas)}
         # what is mended is compared whole; what is read as an equivalence is not judged from one side alone
         if directions and not claim.mends:
             parts[part.relation != "~" or bool(directions & {"both"})].append(part)
@@ -122,6 +122,17 @@ def agreement(claim: Claim, sample: Sample, statement: Any) -> Agreement:
     parts[True] += held[True]
     parts[False] += held[False]
     return Agreement(*(tuple(parts[key]) for key in (True, False, None)))
+
+
+def _is_read(part: Formula, formulas: Sequence[Any]) -> bool:
+    """Whether a part is among what a statement is read from, or a side of it that a mere name is said to be.
+
+    What is read of one side says nothing of another that is made of letters, nor of an error.
+    """
+    sides = ((part.left, part.right), (part.right, part.left)) if part.error is None else ()
+    return part in formulas or any(
+        side in formulas and isinstance(other, Symbol | AppliedUndef) for side, other in sides
+    )
 
 
 def _holds(claim: Claim, sample: Sample, part: Formula, instances: Sequence[Mapping[Any, Any]]) -> bool | None:
@@ -161,7 +172,7 @@ def _has_a_value(same: Formula, known: Mapping[Any, Any]) -> bool:
     try:
         with np.errstate(all="ignore"):
             return holds_at(same, [known]) is True
-    except TypeError:  # a root of a negative number, or a sum up to no whole one
+    except (TypeError, ValueError):  # a root of a negative number, a sum up to no whole one, an integral too long
         return False
 
 
