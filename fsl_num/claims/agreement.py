@@ -94,7 +94,10 @@ def agreement(claim: Claim, sample: Sample, statement: Any) -> Agreement:
         directions = {side for formulas, side in read if _is_read(part, formulas)}
         # what is mended is compared whole; what is read as an equivalence is not judged from one side alone
         if directions and not claim.mends:
-            parts[part.relation != "~" or bool(directions & {"both"})].append(part)
+            # of a bound or a limit that is read its constant is, and what sums and integrals are in it is measured
+            made = part.relation not in _ORDERS and made_sides(part)
+            whole = measured_at(part, instances) if made else True
+            parts[whole and (part.relation != "~" or bool(directions & {"both"}))].append(part)
             continue
         if part.relation == "->" and any(_has_a_side_of(part, stated) for formulas, _ in read for stated in formulas):
             parts[False].append(part)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
+from scipy.special import zeta
 from sympy import Function, Integral, Rational, Sum, Symbol, oo
 
 from fsl_num.claims.claim import Claim, Sample
@@ -68,6 +71,22 @@ def _closure_ratio(row: Array, march: Array, delta: float, noise: float, signal:
     return float(risk[-1] / (delta + signal[-1] + row @ (risk + noise)))
 
 
+def _one_mode(sample: Sample) -> list[dict[Any, Any]]:
+    """Both bounds of one feature at a constant rate, in closed form.
+
+    Its x = 2 E - delta_1 has x' = -2 x + gamma (2 x + delta_1 + sigma^2) for normal features.
+    """
+    time, rate, noise = 0.8, 0.3, 0.7
+    left, fall = float(zeta(1.0 + sample.point[0] * sample.point[1], 2.0)), 2.0 - 2.0 * rate
+    last = rate * (left + noise) / fall
+    held, gone = 0.5 * (last + left) + noise, 0.5 * (1.0 - last)
+    forgotten = math.exp(-2.0 * time)
+    injected = 0.5 * rate * held * (1.0 - forgotten) + 0.5 * gone * forgotten * math.expm1(2.0 * rate * time)
+    right = left + forgotten + injected
+    return [{t: time, M: 1, sigma: math.sqrt(noise), GAMMA: lambda z: rate + 0.0 * z, EQUATION / 2: right / 2,
+             2 * EQUATION: 2 * right, RISK: lambda z: 0.5 * (left + last) + gone * np.exp(-fall * z)}]  # fmt: skip
+
+
 def _closure(sample: Sample) -> Between:
     name = "E/right side"
     # The mesh errs by at most 1e-2 of what the noise adds (measured), the bounds are exact.
@@ -89,7 +108,7 @@ CLAIMS: tuple[Claim, ...] = (
         (MODEL, FEATURES("gaussian"), Where("M^-(s beta) is delta_M"), Where("c is gamma tr(H)"),
          "M = 1, 30, 1000", at_most(Symbol("c", positive=True), Rational(999, 1000)),
          UP_TO_CONSTANTS),
-        closure_ratios, _closure, depends=("approximation-error",),
+        closure_ratios, _closure, instances=_one_mode, depends=("approximation-error",),
         quoted=r"\mathbb{E}[\mathcal{E}_t] \eqsim M^{-s\beta} + e_M(t) +"
                r" \int_{0}^{t} \mathcal{K}_M(t - \tau) \gamma_\tau (\mathbb{E}[\mathcal{E}_\tau] + \sigma^2) \dd \tau",
     ),

@@ -3,7 +3,7 @@
 import dataclasses
 
 import pytest
-from sympy import Integer, Piecewise
+from sympy import Expr, Integer, Piecewise
 
 from fsl_num.claims.agreement import unlike
 from fsl_num.claims.claim import Sample
@@ -48,6 +48,22 @@ def test_where_a_stage_of_a_schedule_ends_is_compared():
     (first, until), *stages = subject.formula.right.args
     earlier = Piecewise((first, until.lhs < until.rhs), *stages)
     assert verify(with_other_last(subject, right=earlier)).verdict is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize("claim_id", [
+    "cor: contraction/sharp", "best-constants", "thm:volterra-topm",
+    "sub:the_kernel_teacher_student_setup/average", "sub:the_kernel_teacher_student_setup/nothing-fitted",
+])  # fmt: skip
+def test_what_a_bound_or_a_limit_that_is_read_is_made_of_is_measured(claim_id):
+    subject = claim(claim_id)
+    (sample, *_), *_ = samples_of(subject, "quick", 0).values()
+    instances = subject.instances(sample)
+    off = [{part: 1.01 * value if isinstance(part, Expr) and part.args else value for part, value in known.items()}
+           for known in instances]  # fmt: skip
+    for given, why in ((instances, ""), (off, "no law judged is it"), ([], "nothing measured is compared with it")):
+        changed = dataclasses.replace(subject, instances=lambda sample, given=given: given)
+        assert why in unlike(changed, sample, changed.says(sample))
+    assert not unlike(subject, sample, subject.says(sample))
 
 
 def test_an_error_is_one_of_its_own_size_however_large_the_sides_are():
