@@ -97,6 +97,7 @@ def agreement(claim: Claim, sample: Sample, statement: Any) -> Agreement:
             # of a bound or a limit that is read its constant is, and what sums and integrals are in it is measured
             made = part.relation not in _ORDERS and made_sides(part)
             whole = measured_at(part, instances) if made else True
+            whole = holds_at(part, instances) if whole is None else whole
             parts[whole and (part.relation != "~" or bool(directions & {"both"}))].append(part)
             continue
         if part.relation == "->" and any(_has_a_side_of(part, stated) for formulas, _ in read for stated in formulas):

@@ -1,7 +1,8 @@
 """How far along the ranges that a claim is about something is measured: each is to be measured to its end.
 
 Ends are those of relations such as t <= M^beta, which measurements come near to: within a factor of 4, and not only
-where the letters are small. An end of counts that belongs to the range is measured itself. A range that were printed with another power of M would end elsewhere where M is large.
+where the letters are small. An end of counts that belongs to the range is measured itself. A range that were printed
+with another power of M would end elsewhere where M is large.
 """
 
 from __future__ import annotations
