@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, Final, get_args
 
 import numpy as np
-from sympy import Expr, Integral, MatrixExpr, Min, Mul, Pow, Sum, Symbol, oo, powdenest
+from sympy import Expr, Integral, MatrixExpr, Min, Mul, Pow, S, Sum, Symbol, oo, powdenest
 from sympy.core.function import AppliedUndef
 
 from fsl_num.claims.claim import Claim, Sample
@@ -90,6 +90,11 @@ def agreement(claim: Claim, sample: Sample, statement: Any) -> Agreement:
             continue
         if part in limits:
             parts[limits[part]].append(part)
+            continue
+        # where it is measured what a quotient comes to, what it tends to is read: instances are only near it
+        measured = measured_at(replace(part, right=S.Zero), instances) if part.relation == "->" else None
+        if measured is not None:
+            parts[measured and any({part, part.right} & set(formulas) for formulas, _ in read)].append(part)
             continue
         directions = {side for formulas, side in read if _is_read(part, formulas)}
         # what is mended is compared whole; what is read as an equivalence is not judged from one side alone

@@ -7,7 +7,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.special import zeta
 from sympy import Function, Integral, Rational, Sum, Symbol, oo
 
 from fsl_num.claims.claim import Claim, Sample
@@ -19,6 +18,7 @@ from fsl_num.paper.functional.formulas import GAMMA
 from fsl_num.paper.functional.runs import equation_up_to_constants
 from fsl_num.paper.hypotheses import FEATURES, MODEL
 from fsl_num.paper.statements import Between, multiple_of
+from fsl_num.spectrum import approximation_error
 from fsl_num.validation import Array
 from fsl_num.volterra.mesh import gaussian_march
 from fsl_sym.proof import AllOf, at_most
@@ -77,7 +77,7 @@ def _one_mode(sample: Sample) -> list[dict[Any, Any]]:
     Its x = 2 E - delta_1 has x' = -2 x + gamma (2 x + delta_1 + sigma^2) for normal features.
     """
     time, rate, noise = 0.8, 0.3, 0.7
-    left, fall = float(zeta(1.0 + sample.point[0] * sample.point[1], 2.0)), 2.0 - 2.0 * rate
+    left, fall = float(approximation_error(*sample.point, 1)), 2.0 - 2.0 * rate
     last = rate * (left + noise) / fall
     held, gone = 0.5 * (last + left) + noise, 0.5 * (1.0 - last)
     forgotten = math.exp(-2.0 * time)

@@ -185,9 +185,9 @@ def _late(sample: Sample) -> list[dict[Any, Any]]:
     """Two features where training stands still, and one mode without noise after many steps; the sides as measured."""
     rate, mu, eigenvalue, steps = 0.02, 0.5, 0.5, 20000
     two = _left(sample, {"a": rate, "mu": mu, "M": 2})[1]
-    one = momentum_risk((eigenvalue,), (1.0,), rate, mu, steps)
+    single = momentum_risk((eigenvalue,), (1.0,), rate, mu, steps)
     return [{a: rate, MU: mu, M: 2, B: _LARGE, sigma: math.sqrt(_LARGE), E: 0.5 * rate * two, K: steps, lam: eigenvalue,
-             ONE_MODE: one, LIMITS[0].left: two, LIMITS[1].left: -math.log(one) / (2.0 * rate * steps)}]
+             ONE_MODE: single, LIMITS[0].left: two, LIMITS[1].left: -math.log(single) / (2.0 * rate * steps)}]
 
 
 CLAIMS: tuple[Claim, ...] = (

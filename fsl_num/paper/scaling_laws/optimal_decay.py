@@ -128,7 +128,8 @@ def _falling(sample: Sample) -> list[dict[Any, Any]]:
     """The design of the largest budget with nine tenths of the samples of the decay left, where it is nearest."""
     design = data_designs(sample)[-1]
     letters = {D: design.data, K2: design.quantities["decay"] * design.data, a: float(design.gammas.max())}
-    return [{**letters, _z: _SHARES[-1], _gamma: lambda left: float(_with_left(design, left))}]
+    share = float(_with_left(design, _SHARES[-1] * letters[K2])) / letters[a]
+    return [{**letters, _z: _SHARES[-1], _gamma: lambda left: float(_with_left(design, left)), SHAPE.left: share}]
 
 
 def _points(sample: Sample, names: Sequence[str]) -> dict[str, list[tuple[Any, Any]]]:
