@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, Final, get_args
 
 import numpy as np
-from sympy import Expr, Integral, MatrixExpr, Min, Mul, Pow, Sum, Symbol, oo, powdenest
+from sympy import Expr, Integral, MatrixExpr, Min, Mul, Pow, S, Sum, Symbol, oo, powdenest
 from sympy.core.function import AppliedUndef
 
 from fsl_num.claims.claim import Claim, Sample
@@ -91,10 +91,19 @@ def agreement(claim: Claim, sample: Sample, statement: Any) -> Agreement:
         if part in limits:
             parts[limits[part]].append(part)
             continue
-        directions = {side for formulas, side in read if {part, part.left, part.right} & set(formulas)}
+        # where it is measured what a quotient comes to, what it tends to is read: instances are only near it
+        measured = measured_at(replace(part, right=S.Zero), instances) if part.relation == "->" else None
+        if measured is not None:
+            parts[measured and any({part, part.right} & set(formulas) for formulas, _ in read)].append(part)
+            continue
+        directions = {side for formulas, side in read if _is_read(part, formulas)}
         # what is mended is compared whole; what is read as an equivalence is not judged from one side alone
         if directions and not claim.mends:
-            parts[part.relation != "~" or bool(directions & {"both"})].append(part)
+            # of a bound or a limit that is read its constant is, and what sums and integrals are in it is measured
+            made = part.relation not in _ORDERS and made_sides(part)
+            whole = measured_at(part, instances) if made else True
+            whole = holds_at(part, instances) if whole is None else whole
+            parts[whole and (part.relation != "~" or bool(directions & {"both"}))].append(part)
             continue
         if part.relation == "->" and any(_has_a_side_of(part, stated) for formulas, _ in read for stated in formulas):
             parts[False].append(part)
@@ -122,6 +131,17 @@ def agreement(claim: Claim, sample: Sample, statement: Any) -> Agreement:
     parts[True] += held[True]
     parts[False] += held[False]
     return Agreement(*(tuple(parts[key]) for key in (True, False, None)))
+
+
+def _is_read(part: Formula, formulas: Sequence[Any]) -> bool:
+    """Whether a part is among what a statement is read from, or a side of it that a mere name is said to be.
+
+    What is read of one side says nothing of another that is made of letters, nor of an error.
+    """
+    sides = ((part.left, part.right), (part.right, part.left)) if part.error is None else ()
+    return part in formulas or any(
+        side in formulas and isinstance(other, Symbol | AppliedUndef) for side, other in sides
+    )
 
 
 def _holds(claim: Claim, sample: Sample, part: Formula, instances: Sequence[Mapping[Any, Any]]) -> bool | None:

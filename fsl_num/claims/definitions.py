@@ -132,6 +132,8 @@ def standard_letters(claim: Claim) -> list[str]:
     """
     definitions = [known for where in claim.hypotheses if isinstance(where, Where) for known in where.defined]
     defined = {name for names, *_ in definitions for name in names}
+    defined |= {str(known.left.func) for known in claim.hypotheses
+                if isinstance(known, Formula) and known.relation == "=" and isinstance(known.left, AppliedUndef)}
     meanings = {**NOTATION, **{letter.name: meaning for letter, meaning in MEANINGS.items()}}
     names = sorted({name for part in parts_of(claim.formula) for name in _letters(part)} & meanings.keys())
     return [f"${latex(Symbol(name))}$, {meanings[name]}" for name in names if _plain(name) not in defined]

@@ -92,7 +92,8 @@ def holds_at(formula: Formula, instances: Sequence[Values]) -> bool | None:
         return last <= NEAR * (sizes[-1] if formula.right != 0 else first)
     attained, rounding = False, ROUNDING * (max(sizes) if any(np.any(right) for _, right, _ in sides) else 1.0)
     for (left, right, error), size in zip(sides, sizes, strict=True):
-        allowed = SAME * size + rounding
+        # what is allowed beside an error is a share of that: of sides that are far larger it could be all of it
+        allowed = SAME * (size if formula.error is None else float(np.max(error))) + rounding
         above, below = float(np.max(left - right - error)), float(np.max(right - left - error))
         if not (
             above <= allowed and (formula.relation in ("<", "<=") or below <= allowed)

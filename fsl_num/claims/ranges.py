@@ -1,7 +1,8 @@
 """How far along the ranges that a claim is about something is measured: each is to be measured to its end.
 
 Ends are those of relations such as t <= M^beta, which measurements come near to: within a factor of 4, and not only
-where the letters are small. A range that were printed with another power of M would end elsewhere where M is large.
+where the letters are small. An end of counts that belongs to the range is measured itself. A range that were printed
+with another power of M would end elsewhere where M is large.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ REACHED: Final = math.log(4.0)
 FAR: Final = 0.5
 """Up to this share of the largest logarithm of its sides an end is reached: where t <= M^beta is measured up to 1e80,
 the range t <= M^(beta + d) is refused from d/beta = log 4/(0.5 log 1e80) = 0.015 on."""
+COUNTS: Final = frozenset("BDJKMNkn")
+"""Letters of whole numbers: a range of these alone has an end that is one of them, and 2 is not near to 1."""
 NO_END: Final = np.empty((2, 0))
 """Of a relation that is the end of no range."""
 
@@ -66,7 +69,8 @@ def varies(along: Array) -> bool:
 def unreached(reached: Reached) -> str:
     """The first range of a claim whose end nothing measured comes near to; "" where all are measured to their ends.
 
-    Letters that never vary along something measured have a few values: an end that belongs to their range is one.
+    Letters that never vary along something measured have a few values: an end that belongs to their range is one. So is
+    one of counts.
 
     >>> from fsl_sym.proof import at_least, at_most
     >>> from fsl_sym.symbols import M, T, t
@@ -79,7 +83,8 @@ def unreached(reached: Reached) -> str:
     for relation, ((gaps, sizes), varied) in reached.ends.items():
         if not gaps.size:
             continue
-        near = gaps <= (REACHED if varied or relation.relation == "<" else ROUNDING)
+        whole = {letter.name for letter in relation.left.free_symbols | relation.right.free_symbols} <= COUNTS
+        near = gaps <= (REACHED if relation.relation == "<" or (varied and not whole) else ROUNDING)
         if not near.any():
             factor = math.exp(min(float(gaps.min()), 700.0))
             return f"{relation} is claimed, and nothing is measured nearer to its end than by a factor {factor:.2g}"

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 from sympy import Expr
+from sympy.core.function import AppliedUndef
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.definitions import tried
@@ -133,7 +134,7 @@ def _contradicted(
             if reached is not None:
                 reached.said.setdefault(f"{quantity}{OF_ORDER}", set())
         if not _holds(hypothesis, matrices, instances, or_unnamed=or_unnamed):
-            yield hypothesis, f"{hypothesis} is assumed, and does not hold for matrices that are measured"
+            yield hypothesis, f"{hypothesis} is assumed, and is another for what is put in where the claim is measured"
 
 
 def _holds(
@@ -143,10 +144,17 @@ def _holds(
     *,
     or_unnamed: bool,
 ) -> bool:
-    """Whether an equation holds at instances, a property for matrices; with ``or_unnamed`` there have to be some."""
+    """Whether an equation holds at instances, a property for matrices; with ``or_unnamed`` there have to be some.
+
+    A bound of a function is the end of no range that rays come to: it holds at instances, and is attained at one.
+    """
     if isinstance(hypothesis, Formula):
+        if hypothesis.relation == "<=" and hypothesis.left.has(AppliedUndef):
+            return holds_at(hypothesis, instances) is not False
+        functions = hypothesis.left.atoms(AppliedUndef) | hypothesis.right.atoms(AppliedUndef)
+        indices = {letter: 2 for function in functions for letter in function.free_symbols if letter.is_integer}
         return hypothesis.relation != "=" or all(
-            holds_at(hypothesis, [instance]) is not False for instance in instances
+            holds_at(hypothesis, [{**indices, **instance}]) is not False for instance in instances
         )
     if not isinstance(hypothesis, Property) or hypothesis.says not in PREDICATES:
         return True

@@ -12,7 +12,7 @@ from sympy import Sum
 
 from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.statements import Sharp
-from fsl_num.claims.words import Where, joined
+from fsl_num.claims.words import joined
 from fsl_num.curves.laws import law
 from fsl_num.paper.empirical_laws.formulas import GONE_BY, L0, A, L, j, kappa
 from fsl_num.paper.empirical_laws.measurements import (
@@ -32,6 +32,7 @@ from fsl_sym.proof import equals
 from fsl_sym.symbols import C, lam
 
 LABEL = "sub:empirical_fitting_of_llm_pre_training_loss_trajectory"
+DROP: Final = equals(drop(j), rate(j - 1) - rate(j))
 _DOUBLE = Sum(Sum(drop(j) * lam ** (i - j), (j, 2, i)), (i, 2, k))
 MOMENTUM: Final = equals(L, L0 + A * GONE_BY**-kappa - C * _DOUBLE)
 MOMENTUM_DROPS: Final = equals(_DOUBLE, Sum(drop(j) * (1 - lam ** (k - j + 1)) / (1 - lam), (j, 2, k)))
@@ -71,9 +72,6 @@ def _momentum_instances(sample: Sample) -> list[dict[Any, Any]]:
             own = {rate: by_step(rates), drop: by_step([0.0, *(-np.diff(rates)).tolist()])}
             instances.append({**known, **own, L: loss, k: count, lam: decay})
     return instances
-
-
-DROP: Final = Where("d(j) is eta(j - 1) - eta(j)", lambda sample: _momentum_instances(sample)[0])
 
 
 def _momentum_loop(start: int = 2, extra: int = 0, sign: float = 1.0, last: int = 0) -> Value:
@@ -123,7 +121,7 @@ CLAIMS: tuple[Claim, ...] = (
         f"{LABEL}/momentum-drops", LABEL, 1182, "the Momentum Law is a reduction by decay",
         MOMENTUM_DROPS, (ALL_STEPWISE, DROP, f"lambda = {joined(DECAYS)}"),
         located({"lambda": DECAYS})(lambda sample: _momentum()), _momentum_drops,
-        derive=ansatz.momentum_kernel, regimes=("easy",), role="own", family="laws",
+        derive=ansatz.momentum_kernel, regimes=("easy",), role="own", family="laws", instances=_momentum_instances,
         remark="It has an exponential of the steps where the theory has a power of intrinsic time.",
     ),
 )  # fmt: skip

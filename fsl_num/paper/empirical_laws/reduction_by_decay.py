@@ -38,12 +38,9 @@ def _gone(sample: Sample) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _late(sample: Sample) -> dict[str, Any]:
-    """The same near the end, where the integrand is smooth on the scale of what is left."""
-    return {**_gone(sample), "i": 9}
-
-
-_AFTER = (Where("G(i) is the integral over t from T(i) to T(k) of K(T(k) - t) g(t)", _late), GAIN)
+_AFTER = (
+    equals(gone(i), Integral(ansatz.kernel(clock(k) - u) * ansatz.source(u), (u, clock(i), clock(k)))), GAIN,
+)  # fmt: skip
 STEPS: Final[Stated] = (
     equals(
         rate(0) * gone(0) - Sum(rate(i) * (gone(i - 1) - gone(i)), (i, 1, k)),
@@ -102,8 +99,13 @@ def _discretised(count: int, sample: Sample, noise: float) -> tuple[Array, Array
 def _few_steps(sample: Sample) -> list[dict[Any, Any]]:
     """The share that the sum misses at ten steps, and what it is made of."""
     rates, left, exact, printed = _discretised(10, sample, 1.0)
-    return [{_MISSED.left: (exact - printed) / exact, k: 10, B: 1.0, _REDUCTION: exact,
-             rate: measurements.by_step(rates), gone: measurements.by_step(left, 0)}]  # fmt: skip
+    functions = {
+        rate: measurements.by_step(rates), gone: measurements.by_step(left, 0),
+        clock: measurements.by_step(np.cumsum([0.0, *rates]), 0),
+        ansatz.kernel: measurements.decay_kernel(sample.point[1]),
+        ansatz.source: measurements.noise_source(sample.point[0], 1.0),
+    }  # fmt: skip
+    return [{_MISSED.left: (exact - printed) / exact, k: 10, B: 1.0, _REDUCTION: exact, **functions}]
 
 
 def discretised_rays(sample: Sample) -> tuple[Ray, ...]:
@@ -175,7 +177,7 @@ CLAIMS: tuple[Claim, ...] = (
         f"{LABEL}/discretisation-exact", LABEL, 1486, "the reduction by decay of steps, exactly",
         STEPS[0], (measurements.POWERS, STEPPED, *STEPS[1]),
         lambda sample: measurements.step_measurements(sample, True), _abel,
-        derive=ansatz.abel_summation, role="stronger", strengthens=f"{LABEL}/discretisation",
+        derive=ansatz.abel_summation, role="stronger", strengthens=f"{LABEL}/discretisation", instances=_few_steps,
         family="steps",
         remark="The drop of a step acts from the beginning of that step on.",
     ),

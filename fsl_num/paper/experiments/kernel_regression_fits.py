@@ -18,6 +18,8 @@ from fsl_num.claims.claim import Claim, Sample
 from fsl_num.claims.hypotheses import Located
 from fsl_num.claims.words import Kinds, Where
 from fsl_num.experiments.loss_dynamics import GRID, LossDynamics, loss_dynamics
+from fsl_num.experiments.physical_time import law_terms
+from fsl_num.model import Model
 from fsl_num.paper.experiments.shared import (
     CLOCK,
     CLOSE,
@@ -39,6 +41,8 @@ from fsl_num.paper.experiments.shared import (
 )
 from fsl_num.paper.hypotheses import SCHEDULES
 from fsl_num.paper.statements import Ranges, multiple_of
+from fsl_num.simulate.monte_carlo import simulate_sgd
+from fsl_num.simulate.regression import Regression
 from fsl_sym.domain import regime_of
 from fsl_sym.proof import AllOf, at_most, equals, within
 from fsl_sym.spectrum import forgetting_kernel, signal
@@ -101,6 +105,19 @@ MODES_FIT = {"modes: worst error": (0.0, multiple_of(FIT_OF_MODES.error, RISK(k)
              "modes: c1": (0.45, 0.55), "modes: c3": (0.45, 0.55)}  # fmt: skip
 UNFITTED_LAW = three_terms(signal(CLOCK(k)), signal, forgetting_kernel).subs(dict.fromkeys(CONSTANTS, Rational(1, 2)))
 UNFITTED_BOUNDS = (at_most(UNFITTED_LAW, RISK(k)), at_most(RISK(k), Rational(27, 25) * UNFITTED_LAW))
+
+
+def _half_of_terms(sample: Sample) -> list[dict[Any, Any]]:
+    """Both bounds after 40 steps of each schedule, from the terms of the law as they are summed for the fits."""
+    instances = []
+    for run in _dynamics(*grid_points(sample)[0]).runs:
+        problem = _dynamics(*grid_points(sample)[0]).problem
+        half = 0.5 * float(law_terms(problem, run.rates[:40], form="modes")[-1].sum())
+        along = {RATE: run.rates, CLOCK: np.cumsum(run.rates)}
+        own = {letter: lambda step, values=values: values[int(step) - 1] for letter, values in along.items()}
+        instances.append({**own, k: 40, M: SIZE, sigma: math.sqrt(NOISE), UNFITTED_BOUNDS[0].left: half,
+                          UNFITTED_BOUNDS[1].right: 1.08 * half, s: problem.model.s, beta: problem.model.beta})
+    return instances
 
 
 def _unfitted(sample: Sample) -> Ranges:
@@ -168,6 +185,13 @@ def average(seed: int) -> Located:
     return Located(numbers, setting_of(dynamics.problem) | {"K": dynamics.steps})
 
 
+def _small_average(sample: Sample) -> list[dict[Any, Any]]:
+    """200 runs of five steps of a model of four features, two by two: each has the mean of its pair."""
+    problem = Regression(Model(*POINT, 4, NOISE))
+    pairs = [simulate_sgd(problem, [0.05] * 5, runs=2, seed=seed).excess_risk[-1] for seed in range(RUNS // 2)]
+    return [{k: 5, RUN: lambda run, step: pairs[(int(run) - 1) // 2], AVERAGE.left: float(np.mean(pairs))}]
+
+
 def _fitted(form: str, sample: Sample) -> list[dict[Any, Any]]:
     """Each schedule after some of its first steps, with the constants fitted to all, and how far off the fit is."""
     point, instances = grid_points(sample)[0], []
@@ -189,7 +213,7 @@ CLAIMS: tuple[Claim, ...] = (
         AVERAGE,
         (*HARD, "M = N = 128", "K = 1000", Where("R(r, k) is the risk of run r; deviation(k) is their standard error")),
         lambda sample: average(sample.seed), lambda sample: Ranges(AVERAGED, _WRONG_AVERAGE, formulas=(AVERAGE,)),
-        regimes=("hard",), moved=at_its_point, role="own",
+        regimes=("hard",), moved=at_its_point, role="own", instances=_small_average,
         probability="of independent runs, up to a chance far below that of a wrong version",
     ),
     Claim(
@@ -208,6 +232,6 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         f"{LABEL}/nothing-fitted", LABEL, 1375, "the law with nothing fitted",
         AllOf(UNFITTED_BOUNDS),
-        (*SETTING, GRID_OF_FIGURE), fits, _unfitted, role="own", family="fits",
+        (*SETTING, GRID_OF_FIGURE), fits, _unfitted, role="own", family="fits", instances=_half_of_terms,
     ),
 )  # fmt: skip

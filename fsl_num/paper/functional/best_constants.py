@@ -18,6 +18,7 @@ from fsl_num.design.worst import worst_schedule
 from fsl_num.functional import functional_scaling_law
 from fsl_num.model import Model
 from fsl_num.paper.block_constants import AS_A_POWER, exact_powers
+from fsl_num.paper.functional.falling_rate import functionals
 from fsl_num.paper.functional.formulas import LAW
 from fsl_num.paper.functional.runs import VOLTERRA, bound, moderate_size
 from fsl_num.paper.hypotheses import (
@@ -183,6 +184,11 @@ def number_name(stability: float, horizon: float) -> str:
     return f"c = {stability:g}, t = {horizon:.3g}"
 
 
+def _falling(sample: Sample) -> list[dict[Any, Any]]:
+    """The law under a rate that falls, and a multiple of it."""
+    return [{**known, BEST: 1.5, BEST * LAW: 1.5 * known[LAW]} for known in functionals(sample)]
+
+
 def _best(sample: Sample) -> Between:
     beta = sample.point[1]
     size = moderate_size(beta)
@@ -286,7 +292,7 @@ CLAIMS: tuple[Claim, ...] = (
          "c = 0.2 and 0.45", "sigma^2 = 0 and 1e6", SCHEDULES("adversary"),
          exact_powers("R and K are those of whatever spectrum; the numbers are computed for these")),
         located({**every({"c": RATES, "sigma^2": NOISES}), SCHEDULES.name: "adversary"})(adversary),
-        _best, derive=best_constant_derivations, role="own", depends=("ineq: inf_sum",),
+        _best, derive=best_constant_derivations, instances=_falling, role="own", depends=("ineq: inf_sum",),
         remark="The lower constant is reached as the rate vanishes, the upper one by a signal that ends at once "
                "under a constant rate.",
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Any
 
@@ -18,6 +19,7 @@ from fsl_num.paper.functional.laws import DELTA
 from fsl_num.paper.functional.runs import equation_up_to_constants
 from fsl_num.paper.hypotheses import FEATURES, MODEL
 from fsl_num.paper.statements import Between, multiple_of
+from fsl_num.spectrum import approximation_error
 from fsl_num.validation import Array
 from fsl_num.volterra.mesh import gaussian_march, mesh_equation
 from fsl_sym.proof import AllOf, at_most
@@ -79,6 +81,22 @@ def _closure_ratio(row: Array, march: Array, delta: float, noise: float, signal:
     return float(risk[-1] / (delta + signal[-1] + row @ (risk + noise)))
 
 
+def _one_mode(sample: Sample) -> list[dict[Any, Any]]:
+    """Both bounds of one feature at a constant rate, in closed form.
+
+    Its x = 2 E - delta_1 has x' = -2 x + gamma (2 x + delta_1 + sigma^2) for normal features.
+    """
+    time, rate, noise = 0.8, 0.3, 0.7
+    left, fall = float(approximation_error(*sample.point, 1)), 2.0 - 2.0 * rate
+    last = rate * (left + noise) / fall
+    held, gone = 0.5 * (last + left) + noise, 0.5 * (1.0 - last)
+    forgotten = math.exp(-2.0 * time)
+    injected = 0.5 * rate * held * (1.0 - forgotten) + 0.5 * gone * forgotten * math.expm1(2.0 * rate * time)
+    right = left + forgotten + injected
+    return [{t: time, M: 1, sigma: math.sqrt(noise), GAMMA: lambda z: rate + 0.0 * z, EQUATION / 2: right / 2,
+             2 * EQUATION: 2 * right, RISK: lambda z: 0.5 * (left + last) + gone * np.exp(-fall * z)}]  # fmt: skip
+
+
 def _closure(sample: Sample) -> Between:
     name = "E/right side"
     # The mesh errs by at most 1e-2 of what the noise adds (measured), the bounds are exact.
@@ -100,7 +118,7 @@ CLAIMS: tuple[Claim, ...] = (
         (MODEL, FEATURES("gaussian"), DELTA, Where("c is gamma tr(H)", _last_rate),
          "M = 1, 30, 1000", at_most(Symbol("c", positive=True), Rational(999, 1000)),
          UP_TO_CONSTANTS),
-        closure_ratios, _closure, depends=("approximation-error",),
+        closure_ratios, _closure, instances=_one_mode, depends=("approximation-error",),
         quoted=r"\mathbb{E}[\mathcal{E}_t] \eqsim M^{-s\beta} + e_M(t) +"
                r" \int_{0}^{t} \mathcal{K}_M(t - \tau) \gamma_\tau (\mathbb{E}[\mathcal{E}_\tau] + \sigma^2) \dd \tau",
     ),

@@ -148,6 +148,11 @@ def measured_mass(sample: Sample) -> list[tuple[Any, Any]]:
     return [({"M": size}, 2.0 * kernel_from(0.0, sample.point[1], size)) for size in (1, 7, 200)]
 
 
+def _infinite_convolution(sample: Sample) -> list[dict[Any, Any]]:
+    """The quotient at some time, as it is measured."""
+    return [{t: 2.0, ITS_CONSTANT.left: convolution_ratio(sample)(2.0, math.inf)}]
+
+
 def _convolution_measured(sample: Sample) -> list[tuple[Any, Any]]:
     capacity = sample.point[1]
     ratios = []
@@ -270,6 +275,6 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "cor: contraction/sharp", "cor: contraction", 769, "the constant of the subconvolution is the trace",
         ITS_CONSTANT, (MODEL, INFINITE), of_infinite_size(_convolution_measured), _convolution,
-        role="own",
+        instances=_infinite_convolution, role="own",
     ),
 )  # fmt: skip

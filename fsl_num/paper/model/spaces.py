@@ -18,7 +18,7 @@ from fsl_num.paper.hypotheses import located
 from fsl_num.simulate.families import Trigonometric
 from fsl_num.validation import Array
 
-LAST = 690.0
+LAST = math.log(1e300)
 """log of the largest number of terms."""
 SIZE = 12
 """Eigenfunctions of the kernel that is looked at in points."""

@@ -28,6 +28,7 @@ from fsl_sym.symbols import B, E, K, M, a, sigma
 
 _STEADY: Final = over_modes(LAM / (2 - a * LAM))
 """The excess risk that label noise leaves at a constant rate, over a sigma^2/(2 B)."""
+_LEFT: Final = tends(2 * B * E / (a * sigma**2), K, oo, _STEADY)
 _EXCHANGE: Final = over_modes(LAM**2) / (4 * over_modes(LAM))
 """By how much two batches at the rate a are noisier than one at a/2: relative, over a."""
 _LARGE: Final = 1e9
@@ -64,6 +65,13 @@ def _measured(sample: Sample) -> dict[str, list[tuple[dict[str, Any], float]]]:
     }
 
 
+def _still(sample: Sample) -> list[dict[Any, Any]]:
+    """Two features at half of the largest rate, where training stands still, and the quotient as it is measured."""
+    risk, rate = _left(*sample.point, 2, 0.5, _LARGE), 0.5
+    known = {E: risk, a: rate, M: 2, B: _LARGE, sigma: math.sqrt(_LARGE), K: math.ceil(_FORGOTTEN * 2.0 / rate)}
+    return [{**known, _LEFT.left: 2.0 / rate * risk}]
+
+
 def _says(sample: Sample) -> Joint:
     """The noise left by steps of every rate; the exchange to its next order, below a of it (lambda_1 = 1)."""
     parameters = {"beta": sample.beta}
@@ -91,9 +99,9 @@ def _says(sample: Sample) -> Joint:
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "batch-and-rate/steps", "eqn: fsl-simplified", 883, "batch against rate, in steps",
-        tends(2 * B * E / (a * sigma**2), K, oo, _STEADY),
+        _LEFT,
         (MODEL, exact_powers(MODE_BY_MODE), at_most(a, 1), at_least(M, 1), "B = 1e9"),
-        located({"B": _LARGE})(_measured), _says, role="own", depends=("eqn: fsl-simplified",),
+        located({"B": _LARGE})(_measured), _says, instances=_still, role="own", depends=("eqn: fsl-simplified",),
         remark="By the functional law halving the rate over twice the steps is doubling the batch; in steps the "
                "doubled batch is the noisier one.",
     ),

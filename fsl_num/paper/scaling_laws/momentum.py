@@ -188,18 +188,29 @@ def _alone(sample: Sample) -> dict[str, Any]:
 
 
 ALONE: Final = Where("E_0 is lambda/2 times the squared error of one mode lambda without noise", _alone)
+LIMITS: Final = (
+    tends(2 * B * E / (a * sigma**2), K, oo, NOISE), tends(-log(ONE_MODE) / (2 * a * K), K, oo, FORGETTING),
+)  # fmt: skip
+
+
+def _late(sample: Sample) -> list[dict[Any, Any]]:
+    """Two features where training stands still, and one mode without noise after many steps; the sides as measured."""
+    rate, mu, eigenvalue, steps = 0.02, 0.5, 0.5, 20000
+    two = _left(sample, {"a": rate, "mu": mu, "M": 2})[1]
+    single = momentum_risk((eigenvalue,), (1.0,), rate, mu, steps)
+    return [{a: rate, MU: mu, M: 2, B: _LARGE, sigma: math.sqrt(_LARGE), E: 0.5 * rate * two, K: steps, lam: eigenvalue,
+             ONE_MODE: single, LIMITS[0].left: two, LIMITS[1].left: -math.log(single) / (2.0 * rate * steps)}]
+
+
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "momentum/kernel", "eqn: fsl-simplified", 883, "heavy-ball momentum changes the kernel at short times",
-        AllOf((
-            tends(2 * B * E / (a * sigma**2), K, oo, NOISE),
-            tends(-log(ONE_MODE) / (2 * a * K), K, oo, FORGETTING),
-        )),
+        AllOf(LIMITS),
         (MODEL, exact_powers(MODE_BY_MODE),
          at_most(a, 1), at_least(MU, 0), less(MU, 1), at_least(M, 2),
          ALONE,
          less(a * lam, (1 - sqrt(MU)) / (1 + sqrt(MU)))),
-        _measured, _says, role="own", depends=("eqn: fsl-simplified",),
+        _measured, _says, instances=_late, role="own", depends=("eqn: fsl-simplified",),
         remark="Constant momentum changes no exponent.",
     ),
 )  # fmt: skip

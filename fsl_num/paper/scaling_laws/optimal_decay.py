@@ -35,6 +35,7 @@ from fsl_num.paper.scaling_laws.optimal_rates import (
     letters_of_design,
     of_noise,
 )
+from fsl_num.validation import Array
 from fsl_sym.ansatz import optimal_rate
 from fsl_sym.domain import HARD
 from fsl_sym.optimal_rates import DECAY, least_of_decay
@@ -51,7 +52,8 @@ _OFF_SHAPE: Final = 0.2
 """Of the shape: half of it is what the next order allows at the largest budget where beta is 6."""
 _SHARES: Final = (0.1, 0.3, 0.5, 0.7, 0.9)
 _z: Final = Symbol("z", positive=True)
-SHAPE: Final = tends(Function("gamma")(_z * K2) / a, D, oo, _z ** (2 * beta - 1))
+_gamma: Final = Function("gamma")
+SHAPE: Final = tends(_gamma(_z * K2) / a, D, oo, _z ** (2 * beta - 1))
 _bound, _late = Symbol("g", positive=True), Symbol("R", positive=True)
 _time, _A, _k = Symbol("T_opt", positive=True), Symbol("A", positive=True), Symbol("k", positive=True)
 _K0: Final = zeta(2 * beta)
@@ -112,15 +114,30 @@ def _point(design: Optimum, sample: Sample) -> dict[str, Any]:
     return letters if sample.regime == "easy" else letters | {"g": Float(bound)}
 
 
+def _with_left(design: Optimum, left: Any) -> Array:
+    """The gamma of a design with so many samples left."""
+    edges = np.append(0.0, np.cumsum(design.samples[::-1]))
+    places, gammas = np.log(0.5 * (edges[1:] + edges[:-1])), np.log(design.gammas[::-1])
+    return np.asarray(np.exp(np.interp(np.log(left), places, gammas)))
+
+
 def _shares(sample: Sample) -> list[tuple[Any, Any]]:
     """Gamma over its peak with a share z left of the samples of the decay."""
     measured = []
     for design in data_designs(sample):
-        point, edges = _point(design, sample), np.append(0.0, np.cumsum(design.samples[::-1]))
-        left = np.log(0.5 * (edges[1:] + edges[:-1]) / (design.quantities["decay"] * design.data))
-        gammas = np.exp(np.interp(np.log(_SHARES), left, np.log(design.gammas[::-1] / design.gammas.max())))
-        measured += [({"z": Float(z), **point}, gamma) for z, gamma in zip(_SHARES, gammas.tolist(), strict=True)]
+        left = np.array(_SHARES) * design.quantities["decay"] * design.data
+        gammas = (_with_left(design, left) / design.gammas.max()).tolist()
+        point = _point(design, sample)
+        measured += [({"z": Float(z), **point}, gamma) for z, gamma in zip(_SHARES, gammas, strict=True)]
     return measured
+
+
+def _falling(sample: Sample) -> list[dict[Any, Any]]:
+    """The design of the largest budget with nine tenths of the samples of the decay left, where it is nearest."""
+    design = data_designs(sample)[-1]
+    letters = {D: design.data, K2: design.quantities["decay"] * design.data, a: float(design.gammas.max())}
+    share = float(_with_left(design, _SHARES[-1] * letters[K2])) / letters[a]
+    return [{**letters, _z: _SHARES[-1], _gamma: lambda left: float(_with_left(design, left)), SHAPE.left: share}]
 
 
 def _points(sample: Sample, names: Sequence[str]) -> dict[str, list[tuple[Any, Any]]]:
@@ -222,6 +239,7 @@ CLAIMS: tuple[Claim, ...] = (
         SHAPE, (MODEL, LABELS, INFINITE, Where("gamma(y) is the best with y samples left, never rising"),
                 exact_powers(OSCILLATE)),
         of_noise(of_infinite_size(_shares)), _shape, derive=optimal_rate, role="own", family=FAMILY,
+        instances=_falling,
         depends=("optimal-schedule/data", "eqn: FSL-optimization/closed-form"),
         remark="Of the samples after the peak it falls like a power decay in every regime.",
     ),

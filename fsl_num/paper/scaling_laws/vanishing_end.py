@@ -104,6 +104,7 @@ def _noise_rays(sample: Sample, power: float) -> tuple[Ray, ...]:
     beta = sample.point[1]
     time, model, near = even_grid(LONGEST, sample), even_grid(LONGEST / (1.5 * beta), sample), even_grid(8.0, sample)
     early, time, model = time, time[time > 0.5], model[model > 0.5]
+    least = 2.0 if math.isclose(power, beta - 1.0) else 1.0  # the logarithm at the resonance begins at two features
 
     def run(size: float, decay: float, peak: float = 1.0) -> PowerRun:
         return PowerRun(size, 0.0, decay, peak=peak, power=power)
@@ -116,7 +117,7 @@ def _noise_rays(sample: Sample, power: float) -> tuple[Ray, ...]:
         "T = M^(3 beta/2)": (model, [run(m, m ** (1.5 * beta)) for m in map(whole, model + 1)]),
         "T alone, M = 10": (time, [run(10.0, 10 ** (1.5 * beta + u)) for u in time]),
         "T from 2 on, M = 1e250": (early, [run(whole(250), 2 * 10**u) for u in early]),
-        "T from 2 on, M = 2": (early, [run(2.0, 2 * 10**u) for u in early]),
+        f"T from 2 on, M = {least:g}": (early, [run(least, 2 * 10**u) for u in early]),
         "M alone, T = 1e40": (model, [run(m, 10.0**LONGEST) for m in map(whole, model + 1)]),
         "a alone": (near, [run(1e6, 1e6, 10**-u) for u in near]),
         "a alone, T = M^(3 beta/2)": (near, [run(1e6, 10 ** (9.0 * beta), 10**-u) for u in near]),

@@ -13,6 +13,7 @@ from fsl_num.claims.registry import claim
 from fsl_num.claims.statements import Ray
 from fsl_num.claims.texts import relations_of
 from fsl_num.claims.verification import verify
+from fsl_num.paper.random_features.formulas import SPLIT
 from fsl_sym.proof import at_least, at_most, equals, less
 from fsl_sym.symbols import T1, T2, M, N, T, a, b, beta, j, p, s, t
 
@@ -116,6 +117,8 @@ def test_own_points_of_a_measurement_take_the_place_of_the_drawn_one():
         ("batch-switch/excess", at_most(T2, T1), at_most(T2, T1**2)),
         ("optimal-batch/noise", at_least(T, 1), at_least(T, Rational(1, 1000))),
         ("vanishing-end/fast", at_least(M, 1), at_least(M, Rational(1, 100))),
+        ("vanishing-end/fast", at_least(M, 1), at_least(M, Rational(1, 2))),  # an end of counts is measured itself
+        ("lem:eig_ratio/corrected", at_most(SPLIT, N - 2 * M), at_most(SPLIT, N - M - 1)),
         ("vanishing-end/fast", less(p, beta - 1), at_most(p, beta - 1)),  # of values that do not vary the end is one
     ],
 )

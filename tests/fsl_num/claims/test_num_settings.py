@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sympy import Integer, Rational, Symbol
+from sympy import Function, Integer, Rational, Symbol
 
 from fsl_num.claims.claim import Sample
 from fsl_num.claims.hypotheses import Located
@@ -18,10 +18,12 @@ from fsl_num.claims.texts import lists_of
 from fsl_num.claims.verification import samples_of, verify
 from fsl_num.claims.words import Assumed, Where
 from fsl_num.paper.hypotheses import FEATURES
-from fsl_sym.proof import Property, at_most, less
-from fsl_sym.symbols import M, N, beta, s
+from fsl_sym.ansatz import drop, rate
+from fsl_sym.proof import Property, at_most, equals, less
+from fsl_sym.symbols import C, M, N, beta, j, s
 
 SAMPLE = Sample("easy", Integer(1), Integer(2))
+ALLOWED = at_most(Function("lambda")(j), C * j**-beta)
 
 
 def exchanged(subject, old, *new):
@@ -103,6 +105,18 @@ def test_a_property_of_a_matrix_is_tried_where_the_claim_is_measured():
 def test_properties_of_matrices(words, matrix, holds):
     subject = replace(claim("critical-time"), hypotheses=(Property("A", words),), instances=None)
     assert (unlike_measured(subject, SAMPLE, Located([], {"A": [np.array(matrix)]})) == "") is holds
+
+
+@pytest.mark.parametrize(("claim_id", "said", "wrong"), [
+    ("sub:empirical_fitting_of_llm_pre_training_loss_trajectory/momentum",
+     equals(drop(j), rate(j - 1) - rate(j)), equals(drop(j), rate(j) - rate(j + 1))),
+    ("ass:capacity", ALLOWED, replace(ALLOWED, right=Rational(21, 20) * ALLOWED.right)),
+])  # fmt: skip
+def test_what_is_said_of_a_function_is_compared_whatever_its_index(claim_id, said, wrong):
+    """An equation holds; a bound does, and is attained."""
+    changed = exchanged(claim(claim_id), str(said), wrong)
+    outcome = verify(changed)
+    assert outcome.verdict is Verdict.UNKNOWN and f"{wrong} is assumed, and is another" in outcome.message
 
 
 def test_an_end_of_a_range_of_s_that_belongs_to_it_is_measured():
