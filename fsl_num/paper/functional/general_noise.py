@@ -125,7 +125,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "thm: fsl-general-noise/all-times", "thm: fsl-general-noise", 549, "the law with K_M: all t, all s, all noise",
         IS_LAW,
-        (*GIVEN, "0 <= sigma^2 <= 1e60", "4 <= t <= 100 M^beta"), lambda sample: all_rays(sample),
+        (*GIVEN, "0 <= sigma^2 <= 1e60", "1/4 <= t <= 100 M^beta"), lambda sample: all_rays(sample),
         functional_law,
         lambda sample: dropped("delta", "e", "label", *(("batch",) if decided(sample) else ()))(sample),
         derive=best_constants.all_times_derivations, role="stronger", strengthens="thm: fsl-general-noise",

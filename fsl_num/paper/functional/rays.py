@@ -17,6 +17,7 @@ from fsl_num.claims.statements import Ray
 from fsl_num.design.shapes import SHAPES
 from fsl_num.paper.functional.runs import (
     AFTER,
+    AT_FIRST,
     BEYOND,
     EARLY,
     EDGE,
@@ -33,6 +34,7 @@ from fsl_num.validation import Array
 TINY = 1e-60
 """Share of gamma_max at which the noise does not count: the signal is then seen alone."""
 EVERYWHERE: Mapping[Path, tuple[Run, ...]] = {
+    AT_FIRST: (Run("constant", 0.0), Run("constant", 1e6)),
     INSIDE: (
         Run("constant", 0.0, TINY), Run("constant", 1.0, TINY), Run("constant", 0.0), Run("cosine", 1.0),
         Run("burst then zero", 1e6), Run("adversary", 0.0),
@@ -193,8 +195,8 @@ def all_times(sample: Sample, noise: float, power: float) -> tuple[Ray, ...]:
     signal, burst = Run("constant", 0.0, TINY), Run("burst then zero", noise, 1.0, power)
     worst, loud = Run("adversary", noise, 1.0, power), Run("constant", LOUDEST, 1.0, leading(sample))
     runs_by_path = {
-        EARLY: (signal, loud), EDGE: (burst, worst), AFTER: (burst, worst, signal),
-        BEYOND: (burst, Run("exponential decay", 0.0), signal), FAR: (burst,),
+        AT_FIRST: (signal, Run("constant", LOUDEST)), EARLY: (signal, loud), EDGE: (burst, worst),
+        AFTER: (burst, worst, signal), BEYOND: (burst, Run("exponential decay", 0.0), signal), FAR: (burst,),
     }  # fmt: skip
     measured = (ray for path, runs in runs_by_path.items() for ray in model_rays(sample, path, runs, infinite=True))
     s, beta = sample.point

@@ -69,7 +69,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Path:
-    """Intrinsic times T = multiple M^(power beta) along which M grows."""
+    """Intrinsic times T = multiple M^(power beta) along which M grows; at one time where the power is 0."""
 
     power: float
     multiple: float
@@ -77,11 +77,14 @@ class Path:
     @property
     def name(self) -> str:
         """The path in words."""
-        return f"t = {self.multiple:g} M^{'beta' if self.power == 1.0 else f'({self.power:g} beta)'}"
+        of_size = {0.0: "", 1.0: " M^beta"}.get(self.power, f" M^({self.power:g} beta)")
+        return f"t = {self.multiple:g}{of_size}"
 
 
 INSIDE, EARLY, EDGE = Path(0.5, 4.0), Path(1.0, 0.003), Path(1.0, 0.3)
 AFTER, BEYOND = Path(1.0, 3.0), Path(1.0, 100.0)
+AT_FIRST = Path(0.0, 0.25)
+"""Before it signal, kernel and risk are those at 0 but for a share of it: the mesh begins with cells of 0.05."""
 
 
 def bound(equation: MeshEquation, stability: float = STABILITY) -> float:
@@ -132,11 +135,12 @@ def led(s: Any, beta: Any) -> tuple[Any, Any]:
 
 
 def sizes(sample: Sample, path: Path) -> Array:
-    """Model sizes of a ray: from 8 on, and from t = 4 on."""
+    """Model sizes of a ray: from 8 on, and from t = 4 on where t grows with them."""
     beta = sample.point[1]
-    first = max(8.0, math.ceil((4.0 / path.multiple) ** (1.0 / (beta * path.power))))
-    last = max(min(6.0, LAST_DECADES / (beta * path.power)), math.log10(first) + 2.0)
-    last = max(last, decades_until_taken_over(*sample.point) / (beta * path.power))
+    first = max(8.0, math.ceil((4.0 / path.multiple) ** (1.0 / (beta * path.power)))) if path.power else 8.0
+    rate = beta * (path.power or 1.0)
+    last = max(min(6.0, LAST_DECADES / rate), math.log10(first) + 2.0)
+    last = max(last, decades_until_taken_over(*sample.point) / rate)
     count = 6 if sample.effort == 0 else 8
     return np.unique(np.floor(np.geomspace(first, 10.0**last, count)))
 
@@ -248,7 +252,7 @@ def _rays_of_spectrum(
 
 def repeating_sizes(sample: Sample, path: Path) -> Array:
     """Model sizes of a ray on which spectra up to constants repeat themselves: whole periods of t and of M^beta."""
-    power = path.power * sample.point[1]
+    power = (path.power or 1.0) * sample.point[1]
     first, last = (math.log(float(size) ** power, PERIOD) for size in sizes(sample, path)[[0, -1]])
     first = math.ceil(first)
     periods = np.unique(np.linspace(first, max(round(last), first + 5), 6).round())

@@ -86,7 +86,6 @@ def test_another_definition_is_noticed(claim_id, old, new, why):
     ("sec: effect-lrs/after-k-steps", "+ sigma^2)/2", ")/2"),
     ("ass:capacity/powers-up-to-constants", "(1 - z/t)", "z/t"),
     ("eq:numerical_const_term", "sigma^2 + e(t)", "sigma + e(t)"),
-    ("appendix:llm_pre-training/discretisation", "from T(i) to", "from 0 to"),
     ("appendix:llm_pre-training/discretisation", "G(i - 1)", "G(i)"),
     ("appendix:llm_pre-training/kernel-integral", "x is T(k) - T(i)", "x is T(k)"),
     ("appendix:llm_pre-training/signal-at-the-drop", "t_i = 1 + T(i)", "t_i = T(i)"),
