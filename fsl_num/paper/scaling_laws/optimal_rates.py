@@ -278,9 +278,9 @@ def letters_of_design(sample: Sample) -> dict[str, Any]:
     water, known = model_water(design.model, design.data, None, falling=True), design.quantities
     others = [min(scale, water.high / known["peak"]) * design.gammas for scale in (0.8, 0.97, 1.03, 1.2)]
     others += [np.full_like(design.gammas, share * water.high) for share in (1.0, 0.1, 0.01)]
-    risks = [design.loss, *(water.risk(gammas, design.samples) for gammas in others)]
+    risks = [water.risk(gammas, design.samples) for gammas in (design.gammas, *others)]
     return {
-        "E": design.loss, "the excess risks of gamma that never rise, up to a bound": np.array(risks),
+        "E": risks[0], "the excess risks of gamma that never rise, up to a bound": np.array(risks),
         "gamma": design.gammas, "the samples at each": design.samples,
         "a": known["peak"], "b": known["end"], "T": known["horizon"],
         "g": water.high,
@@ -288,9 +288,12 @@ def letters_of_design(sample: Sample) -> dict[str, Any]:
 
 
 def _letters_of_size(sample: Sample) -> dict[str, Any]:
-    """The design of one compute, and the least excess risks of models half and twice as large, and of others."""
+    """The design of one compute, and the least excess risks of models half, twice and four times as large.
+
+    Nearer ones may be better by what a whole number of features is from the best size, which may be as small as 3.
+    """
     log_size, noise = _best_size(sample, _SHOWN, [0.0]), _noise(sample)
-    sizes = [max(1, round(math.exp(log_size) * share)) for share in (1.0, 0.5, 0.7, 1.4, 2.0)]
+    sizes = [max(1, round(math.exp(log_size) * share)) for share in (1.0, 0.5, 2.0, 4.0)]
     risks = [best_gammas(Model(*sample.point, size, noise), _SHOWN / size, falling=True)[0] for size in sizes]
     return {"E": _optimum(sample, sizes[0], _SHOWN / sizes[0]).loss, "the excess risks at each M": np.array(risks)}
 
