@@ -217,7 +217,7 @@ FORMULAS = [
     equals(a, b), at_most(a, b), less(a, b), same_order(a, b), order_at_most(a, b), within(a, b, t), tends(a, t, T, b),
     Formula(a, ">=", b), Formula(a, "!=", b), Formula(a, "expands", b, variable=t, point=T),
     Formula(a, "optimum", b, program=((a,),)),
-    *(Formula(a, f"near-optimal {end}", b, program=(t, T)) for end in ("at", "from", "up to")),
+    *(Formula(a, f"near-optimal {end}", b, program=(t, T, (a,), T, ())) for end in ("at", "from", "up to")),
 ]  # fmt: skip
 
 
