@@ -67,8 +67,8 @@ def _named(expression: Any, sums: dict[Expr, Sum]) -> Any:
         if own in _TAILS:
             sums[_LEFT_OUT] = own
             return _LEFT_OUT
+        time = _time(expression)
         for name, made, size in _OF_TIME:
-            time = _time(expression)
             if time is not None and canonical(made(time, size)) == own:
                 sums[name(t)] = made(t, size)
                 return name(time)

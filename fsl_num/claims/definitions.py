@@ -130,8 +130,7 @@ def standard_letters(claim: Claim) -> list[str]:
     >>> standard_letters(claim("lemma:convolution-kernel/mass"))
     ['$M$, model size: number of features', '$\\\\beta$, capacity exponent: lambda_j = j^-beta']
     """
-    definitions = [known for where in claim.hypotheses if isinstance(where, Where) for known in where.defined]
-    defined = {name for names, *_ in definitions for name in names}
+    defined = {name for where in _of(claim) for known in where.defined for name in known.names}
     defined |= {str(known.left.func) for known in claim.hypotheses
                 if isinstance(known, Formula) and known.relation == "=" and isinstance(known.left, AppliedUndef)}
     meanings = {**NOTATION, **{letter.name: meaning for letter, meaning in MEANINGS.items()}}

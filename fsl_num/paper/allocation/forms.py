@@ -32,7 +32,6 @@ FREE_END = ("s > 0", "beta > 1", "sigma^2 of order 1", "constraint: a <= 1", ORD
 HYPOTHESES = (*FREE_END, "b = a/K")
 PROBLEMS = tuple((schedule, budget) for schedule in SCHEDULES for budget in BUDGETS)
 UNCAPPED, SLOW = "without a <= 1", "b = a/K^(1/20)"
-BASES = {"data": D, "compute": C}
 MEASURED = ("excess_risk", "peak_lr", "model_size", "data_size", "decay_fraction")
 """The quantities of an allocation that its claim is about."""
 Printed = Callable[[Any, Any], Mapping[str, OrderRange]]
